@@ -1,0 +1,5 @@
+//! Local stand-in for Cloudflare's outbound interception
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+fn main() {}

@@ -1,0 +1,106 @@
+//! What the Worker tells the supervisor.
+use serde::{Deserialize, Serialize};
+
+/// One frame from the Worker. Repeating a command is harmless: each names what it is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Command {
+    /// First frame of a link. Events after `acknowledged` are sent again; an older link is closed.
+    Attach {
+        /// Epoch of this link; a lower one than the supervisor has seen is refused by closing.
+        epoch: u64,
+        /// Highest sequence number the Worker has stored; 0 for none.
+        acknowledged: u64,
+    },
+    /// Everything up to `seq` is stored; the supervisor may forget it.
+    Acknowledge {
+        /// Highest stored sequence number.
+        seq: u64,
+    },
+    /// Runs one turn. The same `turn_id` again is ignored.
+    StartTurn {
+        /// Public id of the turn.
+        turn_id: String,
+        /// The harness's own thread to continue; none starts a new one.
+        thread: Option<String>,
+        /// Settings of the agent for this turn.
+        agent: AgentSettings,
+        /// What the user said.
+        input: Vec<Input>,
+    },
+    /// Adds to the running turn; answered by `steered` or `steer_refused`.
+    Steer {
+        /// The turn that should be running.
+        turn_id: String,
+        /// Names this input in the answer.
+        input_id: String,
+        /// What the user said.
+        input: Vec<Input>,
+    },
+    /// Stops the turn and everything it runs in the sandbox; `turn_ended` follows, unless it has ended already.
+    Interrupt {
+        /// The turn to stop.
+        turn_id: String,
+    },
+    /// Asks for `pong`: the link and the supervisor are alive.
+    Ping,
+}
+
+/// How the agent works in one turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentSettings {
+    /// Instructions of the developer, added to the harness's own.
+    pub instructions: Option<String>,
+    /// Reasoning effort; none leaves it to the model.
+    pub effort: Option<Effort>,
+    /// Reasoning summary; none leaves it to the model.
+    pub summary: Option<Summary>,
+    /// Verbosity of answers; none leaves it to the model.
+    pub verbosity: Option<Verbosity>,
+}
+
+/// Reasoning effort, as the wire names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Effort {
+    None,
+    Minimal,
+    Low,
+    Medium,
+    High,
+    Xhigh,
+    Max,
+}
+
+/// Reasoning summary, as the wire names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Summary {
+    Auto,
+    Concise,
+    Detailed,
+}
+
+/// Verbosity, as the wire names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Verbosity {
+    Low,
+    Medium,
+    High,
+}
+
+/// One part of what the user said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Input {
+    /// Text.
+    Text {
+        /// The text, verbatim.
+        text: String,
+    },
+}

@@ -1,0 +1,76 @@
+//! The operator's code: who may call, which presets there are, and the limits of containers.
+//!
+//! Everything an operator would change to make this deployment their own is in this file.
+use crate::preset::Preset;
+use std::time::Duration;
+
+/// Presets that clients may name in `agent.model`.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "codex",
+    base_url: "MODEL_BASE_URL",
+    model: "MODEL_NAME",
+    credential: "MODEL_API_KEY",
+}];
+
+/// Limits of this deployment.
+pub const LIMITS: Limits = Limits {
+    idle_timeout: Duration::from_secs(15 * 60),
+    turn_deadline: Duration::from_secs(60 * 60),
+    cancel_deadline: Duration::from_secs(20),
+    exec_deadline: Duration::from_secs(10 * 60),
+    exec_output: 1 << 20,
+    file_size: 1 << 30,
+    processes: 512,
+    disk: 8 << 30,
+};
+
+/// What a session and its containers may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Both containers end when a session has been idle this long.
+    pub idle_timeout: Duration,
+    /// A turn that runs longer fails with `request_timeout`.
+    pub turn_deadline: Duration,
+    /// A cancelled turn whose harness does not stop in this time ends with its containers.
+    pub cancel_deadline: Duration,
+    /// Longest run of one command of the sandbox interface.
+    pub exec_deadline: Duration,
+    /// Largest output of one command of the sandbox interface, bytes.
+    pub exec_output: usize,
+    /// Largest file in the sandbox, bytes.
+    pub file_size: u64,
+    /// Most processes in the sandbox.
+    pub processes: u32,
+    /// Most bytes in the sandbox's workspace and temporary files.
+    pub disk: u64,
+}
+
+/// The preset of that name.
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
+#[cfg(target_arch = "wasm32")]
+pub use edge::authenticate;
+
+#[cfg(target_arch = "wasm32")]
+mod edge {
+    use crate::api_key;
+    use crate::edge::AuthError;
+    use crate::tenant::{Principal, Tenant};
+    use worker::{Env, Headers};
+
+    /// Decides who is calling, by the request's headers alone.
+    ///
+    /// Here: `Authorization: Bearer <key>`, looked up by the key's SHA-256 in D1. There is no default tenant: what is not
+    /// a known key is refused.
+    pub async fn authenticate(headers: &Headers, env: &Env) -> Result<Principal, AuthError> {
+        let header = headers.get("authorization").ok().flatten().ok_or(AuthError::Missing)?;
+        let key = header.strip_prefix("Bearer ").ok_or(AuthError::Missing)?;
+        let hash = api_key::hash(key).ok_or(AuthError::Unknown)?;
+        let query = env.d1("DB")?.prepare("SELECT tenant FROM api_keys WHERE hash = ?1 AND revoked_at IS NULL");
+        let tenant = query.bind(&[hash.into()])?.first::<String>(Some("tenant")).await?.ok_or(AuthError::Unknown)?;
+        let tenant = Tenant::new(tenant).map_err(|_| AuthError::Unknown)?;
+        Ok(Principal { tenant })
+    }
+}

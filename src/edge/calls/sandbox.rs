@@ -1,0 +1,94 @@
+use crate::edge::platform::Killed;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What is asked of a SandboxDO. Files travel as bodies: see `SandboxDO`.
+#[derive(Serialize, Deserialize)]
+pub enum SandboxCall {
+    /// Starts it unless it runs: [`SandboxState`].
+    Create {
+        /// Destroyed at this time, Unix milliseconds, unless renewed.
+        expires_at: u64,
+    },
+    /// Moves the expiry: [`SandboxState`].
+    Renew {
+        /// The new expiry, Unix milliseconds.
+        expires_at: u64,
+    },
+    /// Runs a process to its end: [`ExecResult`].
+    Exec(ExecRequest),
+    /// Entries of a folder below the workspace: `Vec<FileEntry>`.
+    List {
+        /// Absolute path.
+        path: String,
+    },
+    /// Destroys it: `()`. Succeeds when there is none.
+    Stop,
+    /// What this kind of sandbox can do: [`Capabilities`].
+    Capabilities,
+}
+
+/// A live sandbox.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SandboxState {
+    /// Epoch of its container; rises when it is replaced.
+    pub epoch: u64,
+    /// Whether this call started it.
+    pub started: bool,
+    /// When it will be destroyed, Unix milliseconds.
+    pub expires_at: u64,
+}
+
+/// A process to run.
+#[derive(Serialize, Deserialize)]
+pub struct ExecRequest {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Folder to start in; the workspace if none.
+    pub cwd: Option<String>,
+    /// Variables to add.
+    pub env: BTreeMap<String, String>,
+    /// Killed after this time, milliseconds; bounded by [`Capabilities::max_exec_ms`].
+    pub timeout_ms: u64,
+    /// Killed when it printed more bytes; bounded by [`Capabilities::max_output_bytes`].
+    pub max_output_bytes: usize,
+}
+
+/// How a process ended.
+#[derive(Serialize, Deserialize)]
+pub struct ExecResult {
+    /// Standard output and error as they came, base64.
+    pub output: String,
+    /// Exit code; none if it was killed.
+    pub exit_code: Option<i32>,
+    /// Why it was killed.
+    pub killed: Option<Killed>,
+}
+
+/// One entry of a folder.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Name in the folder.
+    pub name: String,
+    /// `f` file, `d` folder, `l` symbolic link, as `find` names them.
+    pub kind: char,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// What a sandbox can do, and its bounds.
+#[derive(Serialize, Deserialize)]
+pub struct Capabilities {
+    /// Folder where commands start.
+    pub workspace: String,
+    /// Longest run of one exec, milliseconds.
+    pub max_exec_ms: u64,
+    /// Largest output of one exec, bytes.
+    pub max_output_bytes: usize,
+    /// Largest file written or read, bytes.
+    pub max_file_bytes: u64,
+    /// Most processes at once.
+    pub max_processes: u32,
+    /// Most bytes in the workspace and temporary files.
+    pub max_disk_bytes: u64,
+}

@@ -1,0 +1,161 @@
+//! The default entrypoint: authentication, validation, routing, errors. It trusts no tenant that a caller names, and
+//! forwards no caller's request or path to a Durable Object.
+mod body;
+mod catalog;
+mod events;
+mod sessions;
+mod stream;
+
+use super::calls::{self, CallError, Class, Refusal};
+use super::platform::random;
+use super::{log, settings, AuthError};
+use crate::deployment;
+use crate::tenant::Principal;
+use crate::wire::error::ApiError;
+use crate::wire::id::Kind;
+use crate::wire::query::{ListQuery, OutOfRange, SessionListQuery};
+use crate::wire::route::{self, Route};
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
+use worker::{event, Context, Env, Request, Response, Result, Stub};
+
+/// A result that the client sees.
+type Answer<T> = std::result::Result<T, ApiError>;
+
+impl From<worker::Error> for ApiError {
+    fn from(error: worker::Error) -> Self {
+        // The text may carry anything, so it goes nowhere but into the count of failures.
+        let kind = match error {
+            worker::Error::D1(_) => "d1",
+            _ => "runtime",
+        };
+        log::event("request_failed", &[("part", kind)]);
+        ApiError::internal()
+    }
+}
+
+/// One request, and what its handlers need.
+struct Call<'a> {
+    env: &'a Env,
+    principal: Principal,
+    request: Request,
+    query: String,
+}
+
+#[event(fetch)]
+async fn fetch(request: Request, env: Env, _ctx: Context) -> Result<Response> {
+    let request_id = Kind::Request.id(random());
+    // A panic ends this request alone.
+    let answered = AssertUnwindSafe(answer(request, &env)).catch_unwind().await;
+    let answered = answered.unwrap_or_else(|_| Err(ApiError::internal()));
+    let response = answered.or_else(|error| respond(&error))?;
+    let headers = response.headers().clone();
+    headers.set("x-request-id", &request_id)?;
+    headers.set("openai-version", "2020-10-01")?;
+    Ok(response.with_headers(headers))
+}
+
+fn respond(error: &ApiError) -> Result<Response> {
+    let mut builder = Response::builder().with_status(error.status);
+    for (name, value) in &error.headers {
+        builder = builder.with_header(name, value)?;
+    }
+    builder.from_json(&error.body())
+}
+
+async fn answer(request: Request, env: &Env) -> Answer<Response> {
+    check_host(&request, env)?;
+    if request.headers().get("openai-beta")?.is_none_or(|beta| beta != "agents=v1") {
+        return Err(ApiError::invalid_beta());
+    }
+    let principal = match deployment::authenticate(request.headers(), env).await {
+        Ok(principal) => principal,
+        Err(AuthError::Missing | AuthError::Unknown) => return Err(ApiError::invalid_api_key()),
+        Err(AuthError::Broken(error)) => return Err(error.into()),
+    };
+    let url = request.url()?;
+    let (path, query) = (url.path().to_owned(), url.query().unwrap_or_default().to_owned());
+    // The raw method: workers-rs reads an unknown one as GET.
+    let method = request.inner().method();
+    #[cfg(feature = "test-faults")]
+    if path == "/__test/panic" {
+        #[allow(clippy::panic)]
+        {
+            panic!("asked to");
+        }
+    }
+    let route = route::find(&method, &path)?;
+    let call = Call { env, principal, request, query };
+    match route {
+        Route::SessionCreate => sessions::create(call).await,
+        Route::SessionList => {
+            let query = SessionListQuery::read(&call.query)?;
+            sessions::list(call, query).await
+        }
+        Route::SessionRetrieve(id) => sessions::retrieve(call, id).await,
+        Route::SessionDelete(id) => sessions::delete(call, id).await,
+        Route::EventsCreate(id) => events::create(call, id).await,
+        Route::EventsStream(id) => events::stream(call, id).await,
+        Route::ItemList(id) => {
+            let query = ListQuery::read(&call.query, OutOfRange::Clamp)?;
+            sessions::items(call, id, None, query).await
+        }
+        Route::TurnList(id) => {
+            let query = ListQuery::read(&call.query, OutOfRange::Refuse)?;
+            sessions::turns(call, id, query).await
+        }
+        Route::TurnRetrieve(id, turn) => sessions::turn(call, id, turn).await,
+        Route::TurnItemList(id, turn) => {
+            let query = ListQuery::read(&call.query, OutOfRange::Clamp)?;
+            sessions::items(call, id, Some(turn), query).await
+        }
+    }
+}
+
+/// A gateway on somebody's own machine answers only under the names it was started for, and to no web page: otherwise a
+/// page could reach it through a name that it points at loopback.
+fn check_host(request: &Request, env: &Env) -> Answer<()> {
+    let allowed = settings::var(env, "ALLOWED_HOSTS")?;
+    if allowed.is_empty() {
+        return Ok(());
+    }
+    let host = request.headers().get("host")?.unwrap_or_default();
+    if request.headers().get("origin")?.is_some() || !allowed.split(',').any(|name| name.trim() == host) {
+        return Err(ApiError::forbidden("This gateway does not answer under this name, nor to web pages."));
+    }
+    Ok(())
+}
+
+impl Call<'_> {
+    /// The session's object, if the session is this tenant's. A foreign id and a missing one take the same way.
+    async fn session(&self, id: &str) -> Answer<Stub> {
+        match catalog::state(self.env, &self.principal.tenant, id).await? {
+            catalog::State::Live => Ok(self.session_object(id)?),
+            catalog::State::Deleted | catalog::State::Missing => Err(ApiError::not_found(id)),
+        }
+    }
+
+    fn session_object(&self, id: &str) -> Result<Stub> {
+        calls::object(self.env, Class::Session, &self.principal.tenant.hash().object_name(id))
+    }
+}
+
+/// What a refused call means to the client who asked about `id`.
+fn refused(error: CallError, id: &str) -> ApiError {
+    match error {
+        CallError::Refused(Refusal::NotFound) => ApiError::not_found(id),
+        CallError::Refused(Refusal::Invalid) => ApiError::invalid("'after' names nothing in this list.").at("after"),
+        CallError::Refused(Refusal::KeyReused) => ApiError::conflict("This Idempotency-Key was used with another body."),
+        CallError::Refused(Refusal::Conflict) => {
+            ApiError::conflict("session must be durably idle or failed without required actions before deletion")
+        }
+        CallError::Refused(Refusal::Stale | Refusal::Unavailable) | CallError::Broken => {
+            ApiError::unavailable("The session does not answer. Try again.")
+        }
+    }
+}
+
+/// JSON that an object made, handed on.
+fn json(status: u16, json: &str) -> Answer<Response> {
+    Ok(Response::builder().with_status(status).with_header("content-type", "application/json")?.ok(json)?.with_status(status))
+}

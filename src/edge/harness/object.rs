@@ -1,0 +1,196 @@
+use super::link::Link;
+use super::record::Record;
+use crate::deployment::LIMITS;
+use crate::edge::calls::{self, Authorized, CallResult, Class, HarnessCall, Refusal, SandboxCall};
+use crate::edge::platform::{egress_fetcher, now, Container, EgressClass, StartOptions};
+use crate::edge::{container, record, settings};
+use crate::props::ContainerProps;
+use crate::secret::Label;
+use cloister_protocol::{EPOCH_VARIABLE, EXEC_HOST, MODEL_HOST};
+use std::cell::RefCell;
+use std::rc::Rc;
+use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State};
+
+/// Props of intercepts are made anew at each start and each construction of the object, so this only bounds a leak.
+const PROPS_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
+/// While a turn runs: between two looks at link and containers.
+pub(super) const HEARTBEAT_MS: u64 = 20_000;
+/// After a turn: how long the link stays for items that complete late.
+pub(super) const LINGER_MS: u64 = 5_000;
+
+/// A harness: its container, the link to its supervisor, and the running turn.
+///
+/// **Stored**: one row with the epoch of the newest container, the number of the newest link, the harness's thread, the
+/// highest event that SessionDO has stored, and the turn that runs. No public state.
+///
+/// **Who may call**: the SessionDO of the same session (run, steer, interrupt, destroy) and HarnessEgress (authorize, the
+/// exec link), which has verified the container's identity. Requests are `POST /call` with a `HarnessCall`, and a
+/// WebSocket upgrade of `/exec?epoch=`, which is joined to the sandbox.
+///
+/// **After a crash** between any two writes:
+/// - before the turn is stored: SessionDO was not answered and asks again;
+/// - stored but not sent: the alarm, set before, sends it;
+/// - sent: the alarm attaches a new link and sends the turn again, which the same supervisor ignores; if that supervisor
+///   is gone, the outcome is unknown and the turn fails, it is never run again;
+/// - events delivered but `stored` not written: they are delivered again, and SessionDO ignores what it has.
+#[durable_object]
+pub struct HarnessDO(Rc<Harness>);
+
+impl std::panic::RefUnwindSafe for HarnessDO {}
+impl std::panic::UnwindSafe for HarnessDO {}
+
+pub(super) struct Harness {
+    pub(super) state: State,
+    pub(super) env: Env,
+    /// Only one task starts containers or opens a link at a time.
+    pub(super) starting: futures_util::lock::Mutex<()>,
+    pub(super) record: RefCell<Record>,
+    pub(super) link: RefCell<Option<Rc<Link>>>,
+}
+
+impl DurableObject for HarnessDO {
+    fn new(state: State, env: Env) -> Self {
+        let stored = record::init(&state.storage()).and_then(|()| record::load(&state.storage())).unwrap_or_default();
+        let harness = Rc::new(Harness {
+            state,
+            env,
+            starting: Default::default(),
+            record: RefCell::new(stored),
+            link: RefCell::default(),
+        });
+        // Intercepts do not outlive the process that registered them; a container does.
+        let adopting = harness.clone();
+        if Container::of(&harness.state).is_ok_and(|container| container.running()) {
+            let _gate = harness.state.block_concurrency_while(async move {
+                let _ = adopting.intercept().await;
+                Ok(())
+            });
+        }
+        Self(harness)
+    }
+
+    async fn fetch(&self, mut request: Request) -> Result<Response> {
+        let url = request.url()?;
+        match (request.method(), url.path()) {
+            (Method::Get, "/exec") => {
+                let epoch = url.query_pairs().find(|(key, _)| key == "epoch").and_then(|(_, value)| value.parse().ok());
+                self.0.join_exec_link(epoch.unwrap_or_default()).await
+            }
+            (_, _) => {
+                let call = calls::read(&mut request).await?;
+                self.0.clone().answer(call).await
+            }
+        }
+    }
+
+    async fn alarm(&self) -> Result<Response> {
+        self.0.clone().heartbeat().await?;
+        Response::ok("")
+    }
+}
+
+impl Harness {
+    async fn answer(self: Rc<Self>, call: HarnessCall) -> Result<Response> {
+        match call {
+            HarnessCall::Run(run) => calls::answer(self.run(*run).await?),
+            HarnessCall::Steer { turn_id, input_id, input } => calls::answer(self.steer(turn_id, input_id, input)?),
+            HarnessCall::Interrupt { turn_id } => calls::answer(self.interrupt(&turn_id).map(Ok)?),
+            HarnessCall::Destroy => calls::answer(self.destroy().await.map(Ok)?),
+            HarnessCall::Authorize { epoch } => calls::answer(self.authorize(epoch)),
+        }
+    }
+
+    fn authorize(&self, epoch: u64) -> CallResult<Authorized> {
+        let record = self.record.borrow();
+        match (&record.turn, &record.owner) {
+            _ if record.epoch != epoch => Err(Refusal::Stale.into()),
+            (Some(turn), Some(owner)) => Ok(Authorized { preset: turn.run.preset.clone(), sandbox: owner.sandbox.clone() }),
+            (None, _) | (_, None) => Err(Refusal::Conflict.into()),
+        }
+    }
+
+    /// Ends both containers. A running turn is forgotten: whoever asks for this has ended it.
+    pub(super) async fn destroy(&self) -> Result<()> {
+        self.close_link();
+        self.update(|record| record.turn = None)?;
+        self.state.storage().delete_alarm().await?;
+        self.container()?.destroy().await?;
+        let owner = self.record.borrow().owner.clone();
+        if let Some(owner) = owner {
+            let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
+            let _: CallResult<()> = calls::call(&sandbox, &SandboxCall::Stop).await;
+        }
+        Ok(())
+    }
+
+    async fn join_exec_link(&self, epoch: u64) -> Result<Response> {
+        let owner = self.record.borrow().owner.clone();
+        match owner {
+            Some(owner) if self.record.borrow().epoch == epoch => {
+                let headers = worker::Headers::new();
+                headers.set("upgrade", "websocket")?;
+                let mut init = worker::RequestInit::new();
+                init.with_headers(headers);
+                let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
+                sandbox.fetch_with_request(Request::new_with_init("http://object/exec", &init)?).await
+            }
+            Some(_) | None => Response::error(Refusal::Stale.code(), 403),
+        }
+    }
+
+    pub(super) fn container(&self) -> Result<Container> {
+        Container::of(&self.state)
+    }
+
+    /// Starts the container unless it runs. A new instance has a new epoch, no thread and no events.
+    pub(super) async fn ensure_container(&self) -> Result<()> {
+        let container = self.container()?;
+        if !container.running() {
+            self.close_link();
+            self.update(|record| {
+                record.epoch += 1;
+                record.thread = None;
+                record.stored = 0;
+            })?;
+            let epoch = self.record.borrow().epoch.to_string();
+            let env = [(EPOCH_VARIABLE.to_owned(), epoch)].into();
+            self.intercept().await?;
+            container.start(&StartOptions::new(container.image("harness")?, env))?;
+            container::watch(&self.state, &container, "harness");
+        }
+        container.keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS).await
+    }
+
+    /// The reserved hosts, and only those, lead to HarnessEgress; nothing else has a rule, so nothing else answers.
+    async fn intercept(&self) -> Result<()> {
+        let key = settings::root_key(&self.env)?;
+        let name = container::object_name(&self.state)?;
+        let props = ContainerProps::issue(&key, Label::HarnessEgress, &name, self.record.borrow().epoch, now() + PROPS_LIFETIME_MS);
+        let to = egress_fetcher(self.state.as_raw(), EgressClass::Harness, &props)?;
+        let container = self.container()?;
+        container.intercept_http(MODEL_HOST, &to).await?;
+        container.intercept_http(EXEC_HOST, &to).await
+    }
+
+    pub(super) fn close_link(&self) {
+        if let Some(link) = self.link.take() {
+            link.close();
+        }
+    }
+
+    pub(super) fn open_link(&self) -> Option<Rc<Link>> {
+        self.link.borrow().clone().filter(|link| link.is_open())
+    }
+
+    pub(super) async fn wake_in(&self, ms: u64) -> Result<()> {
+        self.state.storage().set_alarm(std::time::Duration::from_millis(ms)).await
+    }
+
+    pub(super) fn update(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
+        let mut changed = self.record.borrow().clone();
+        change(&mut changed);
+        record::save(&self.state.storage(), &changed)?;
+        self.record.replace(changed);
+        Ok(())
+    }
+}

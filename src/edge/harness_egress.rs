@@ -1,0 +1,95 @@
+//! HarnessEgress: everything a harness container can reach. Decides on the request's URL, never on the rule that sent it.
+mod model;
+
+use super::calls::{self, Authorized, CallError, CallResult, Class, HarnessCall, Refusal};
+use super::log;
+use super::platform::now;
+use super::settings;
+use crate::props::ContainerProps;
+use crate::secret::{Label, RootKey};
+use cloister_protocol::{EXEC_HOST, MODEL_HOST};
+use std::panic::AssertUnwindSafe;
+use wasm_bindgen::prelude::*;
+use worker::{Context, Env, Headers, Request, RequestInit, Response, Result};
+
+/// The handler of the entrypoint `HarnessEgress`.
+#[wasm_bindgen(js_name = harnessEgress)]
+pub async fn harness_egress(request: web_sys::Request, env: Env, ctx: worker_sys::Context) -> std::result::Result<web_sys::Response, JsValue> {
+    Ok(AssertUnwindSafe(decide(request, &env, &Context::new(ctx))).await?)
+}
+
+/// A request was refused: the status and a stable code.
+struct Refused(u16, &'static str);
+
+impl From<CallError> for Refused {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Refused(refusal @ (Refusal::Stale | Refusal::Conflict)) => Self(403, refusal.code()),
+            CallError::Refused(refusal) => Self(503, refusal.code()),
+            CallError::Broken => Self(503, "harness_unavailable"),
+        }
+    }
+}
+
+async fn decide(request: web_sys::Request, env: &Env, ctx: &Context) -> Result<web_sys::Response> {
+    let key = settings::root_key(env)?;
+    let result = match identify(&key, ctx) {
+        Ok(props) => route(request, env, &key, &props).await?,
+        Err(refused) => Err(refused),
+    };
+    match result {
+        Ok(response) => Ok(response),
+        Err(Refused(status, code)) => {
+            log::event("harness_egress_refused", &[("reason", code)]);
+            Ok(refusal(status, code)?.into())
+        }
+    }
+}
+
+fn identify(key: &RootKey, ctx: &Context) -> std::result::Result<ContainerProps, Refused> {
+    let props = ctx.props::<ContainerProps>().map_err(|_| Refused(403, "props_forged"))?;
+    props.verify(key, Label::HarnessEgress, now()).map_err(|error| Refused(403, error.code()))?;
+    Ok(props)
+}
+
+async fn route(request: web_sys::Request, env: &Env, key: &RootKey, props: &ContainerProps) -> Result<std::result::Result<web_sys::Response, Refused>> {
+    let Ok(url) = worker::Url::parse(&request.url()) else { return Ok(Err(Refused(400, "url_malformed"))) };
+    let plain = url.scheme() == "http" && url.port().is_none() && url.query().is_none();
+    match (url.host_str().unwrap_or_default(), request.method().as_str(), url.path()) {
+        _ if !plain => Ok(Err(Refused(403, "host_not_reserved"))),
+        (MODEL_HOST, "POST", "/v1/responses") => {
+            let harness = calls::object(env, Class::Harness, &props.object)?;
+            let authorized: CallResult<Authorized> = calls::call(&harness, &HarnessCall::Authorize { epoch: props.epoch }).await;
+            match authorized {
+                Ok(authorized) => model::forward(request, env, key, &props.object, &authorized.preset).await,
+                Err(error) => Ok(Err(error.into())),
+            }
+        }
+        (EXEC_HOST, "GET", path) => match path[1..].parse() {
+            // The right to the link is the container's identity; the URL only names an epoch.
+            Ok(epoch) if epoch == props.epoch => Ok(Ok(join_exec_link(request, env, props).await?)),
+            Ok(0..=u64::MAX) | Err(_) => Ok(Err(Refused(403, Refusal::Stale.code()))),
+        },
+        (MODEL_HOST | EXEC_HOST, _, _) => Ok(Err(Refused(404, "route_not_reserved"))),
+        (_, _, _) => Ok(Err(Refused(403, "host_not_reserved"))),
+    }
+}
+
+async fn join_exec_link(request: web_sys::Request, env: &Env, props: &ContainerProps) -> Result<web_sys::Response> {
+    if request.headers().get("upgrade")?.is_none_or(|value| !value.eq_ignore_ascii_case("websocket")) {
+        return Ok(refusal(426, "websocket_required")?.into());
+    }
+    let headers = Headers::new();
+    headers.set("upgrade", "websocket")?;
+    let mut init = RequestInit::new();
+    init.with_headers(headers);
+    let harness = calls::object(env, Class::Harness, &props.object)?;
+    let url = format!("http://object/exec?epoch={}", props.epoch);
+    Ok(harness.fetch_with_request(Request::new_with_init(&url, &init)?).await?.into())
+}
+
+/// An error in the shape that a client of the Responses API reads.
+fn refusal(status: u16, code: &str) -> Result<Response> {
+    let body = serde_json::json!({ "error": { "message": "Refused by the gateway.", "type": "gateway_refusal", "code": code, "param": null } });
+    Response::builder().with_status(status).from_json(&body)
+}

@@ -1,0 +1,30 @@
+//! What workers-rs does not wrap, and the two things pure code must be given: time and randomness.
+mod clock;
+mod container;
+mod exec;
+mod exports;
+mod inbox;
+mod random;
+mod transaction;
+
+pub use clock::now;
+pub use container::{Container, StartOptions};
+pub use exec::{Exec, Executed, Killed};
+pub use exports::{egress_fetcher, EgressClass};
+pub use inbox::{Frame, Inbox};
+pub use random::random;
+pub use transaction::transaction_sync;
+
+use wasm_bindgen::{JsCast, JsValue};
+use worker::Error;
+
+/// A JavaScript exception as an error, by its message alone.
+pub fn js_error(value: JsValue) -> Error {
+    let text = value.dyn_ref::<js_sys::Error>().map(|e| String::from(e.message()));
+    Error::RustError(text.unwrap_or_else(|| format!("{value:?}")))
+}
+
+/// A plain JavaScript object. The default serialiser would make a `Map` of a map, which the runtime reads as empty.
+pub fn to_js<T: serde::Serialize>(value: &T) -> worker::Result<JsValue> {
+    value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).map_err(|e| Error::RustError(e.to_string()))
+}

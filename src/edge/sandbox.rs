@@ -1,0 +1,3 @@
+//! One sandbox: its container, exec link, processes and files.
+mod files;
+mod object;

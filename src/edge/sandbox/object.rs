@@ -1,0 +1,232 @@
+use super::files;
+use crate::deployment::LIMITS;
+use crate::edge::calls::{self, CallResult, Capabilities, ExecRequest, ExecResult, Refusal, SandboxCall, SandboxState};
+use crate::edge::platform::{egress_fetcher, now, Container, EgressClass, Exec, StartOptions};
+use crate::edge::{container, record, settings};
+use crate::props::ContainerProps;
+use crate::secret::Label;
+use base64::{engine::general_purpose::STANDARD, Engine};
+use cloister_protocol::{EXEC_PORT, WORKSPACE};
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State};
+
+/// How long a started container may take until its exec server answers.
+const START_DEADLINE: Duration = Duration::from_secs(60);
+/// Props of intercepts are made anew at each start and each construction of the object, so this only bounds a leak.
+const PROPS_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// A sandbox: the container where commands run and files live.
+///
+/// **Stored**: one row with the epoch of the newest container and when it expires.
+///
+/// **Who may call**: the HarnessDO of the same session (create, renew, stop, the exec link) and, for exec and files, the
+/// code that will serve a public sandbox interface. Nothing from outside reaches it. Requests are `POST /call` with a
+/// `SandboxCall`, `GET` or `PUT /file?path=` whose body is the file, and a WebSocket upgrade of `/exec`, which is joined
+/// to the exec server.
+///
+/// **After a crash** between any two writes: the epoch is stored before the container starts, so an instance is never
+/// given an epoch twice; a container that was started but is not known to answer is used if it answers and destroyed if
+/// it does not; an expiry that was not stored leaves the earlier one, whose alarm is set before it is stored.
+#[durable_object]
+pub struct SandboxDO(Rc<Sandbox>);
+
+impl std::panic::RefUnwindSafe for SandboxDO {}
+impl std::panic::UnwindSafe for SandboxDO {}
+
+struct Sandbox {
+    state: State,
+    env: Env,
+    starting: futures_util::lock::Mutex<()>,
+    record: RefCell<Record>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Record {
+    /// Epoch of the newest container instance; 0 before the first.
+    epoch: u64,
+    /// When it is destroyed, Unix milliseconds.
+    expires_at: u64,
+}
+
+impl DurableObject for SandboxDO {
+    fn new(state: State, env: Env) -> Self {
+        let stored = record::init(&state.storage()).and_then(|()| record::load(&state.storage())).unwrap_or_default();
+        let sandbox = Rc::new(Sandbox { state, env, starting: Default::default(), record: RefCell::new(stored) });
+        // Intercepts do not outlive the process that registered them; a container does.
+        let adopting = sandbox.clone();
+        if Container::of(&sandbox.state).is_ok_and(|container| container.running()) {
+            let _gate = sandbox.state.block_concurrency_while(async move {
+                let _ = adopting.intercept().await;
+                Ok(())
+            });
+        }
+        Self(sandbox)
+    }
+
+    async fn fetch(&self, mut request: Request) -> Result<Response> {
+        let url = request.url()?;
+        let file = || url.query_pairs().find(|(key, _)| key == "path").map(|(_, path)| path.into_owned()).unwrap_or_default();
+        match (request.method(), url.path()) {
+            (Method::Get, "/exec") => self.0.join_exec_link().await,
+            (Method::Get, "/file") => files::read(&self.0.container()?, &file()).await,
+            (Method::Put, "/file") => calls::answer(files::write(&self.0.container()?, &file(), request.inner().body()).await?),
+            (_, _) => {
+                let call = calls::read(&mut request).await?;
+                self.0.clone().answer(call).await
+            }
+        }
+    }
+
+    async fn alarm(&self) -> Result<Response> {
+        // A failure is repeated by the runtime; an expired sandbox must not stay.
+        if self.0.record.borrow().expires_at <= now() {
+            self.0.stop().await?;
+        } else {
+            self.0.arm().await?;
+        }
+        Response::ok("")
+    }
+}
+
+impl Sandbox {
+    async fn answer(self: Rc<Self>, call: SandboxCall) -> Result<Response> {
+        match call {
+            SandboxCall::Create { expires_at } => calls::answer(self.create(expires_at).await?),
+            SandboxCall::Renew { expires_at } => calls::answer(self.renew(expires_at).await?),
+            SandboxCall::Exec(request) => calls::answer(self.exec(request).await?),
+            SandboxCall::List { path } => calls::answer(files::list(&self.container()?, &path).await?),
+            SandboxCall::Stop => calls::answer(self.stop().await.map(Ok)?),
+            SandboxCall::Capabilities => calls::answer(Ok(capabilities())),
+        }
+    }
+
+    fn container(&self) -> Result<Container> {
+        Container::of(&self.state)
+    }
+
+    /// Starts the container unless it runs, and waits until its exec server answers. Concurrent calls wait for one start.
+    async fn create(self: Rc<Self>, expires_at: u64) -> Result<CallResult<SandboxState>> {
+        let _one = self.starting.lock().await;
+        let container = self.container()?;
+        self.set_expiry(expires_at).await?;
+        let started = !container.running();
+        if started {
+            self.update(|record| record.epoch += 1)?;
+            let options = StartOptions::new(container.image("sandbox")?, limits());
+            self.intercept().await?;
+            container.start(&options)?;
+            container::watch(&self.state, &container, "sandbox");
+        }
+        self.keep_alive(&container).await?;
+        if !container::answers(&container, EXEC_PORT, "/readyz", START_DEADLINE).await {
+            container.destroy().await?;
+            return Ok(Err(Refusal::Unavailable.into()));
+        }
+        let Record { epoch, expires_at } = self.record.borrow().clone();
+        Ok(Ok(SandboxState { epoch, started, expires_at }))
+    }
+
+    async fn renew(&self, expires_at: u64) -> Result<CallResult<SandboxState>> {
+        let container = self.container()?;
+        if !container.running() {
+            return Ok(Err(Refusal::NotFound.into()));
+        }
+        self.set_expiry(expires_at).await?;
+        self.keep_alive(&container).await?;
+        let Record { epoch, expires_at } = self.record.borrow().clone();
+        Ok(Ok(SandboxState { epoch, started: false, expires_at }))
+    }
+
+    async fn exec(&self, request: ExecRequest) -> Result<CallResult<ExecResult>> {
+        let container = self.container()?;
+        let cwd = request.cwd.unwrap_or_else(|| WORKSPACE.to_owned());
+        if request.argv.is_empty() || !cwd.starts_with('/') {
+            return Ok(Err(Refusal::Invalid.into()));
+        }
+        if !container.running() {
+            return Ok(Err(Refusal::NotFound.into()));
+        }
+        let exec = Exec {
+            argv: request.argv,
+            cwd,
+            env: request.env,
+            stdin: None,
+            timeout: Duration::from_millis(request.timeout_ms).min(LIMITS.exec_deadline),
+            max_output: request.max_output_bytes.min(LIMITS.exec_output),
+        };
+        let ended = exec.run(&container).await?;
+        let output = STANDARD.encode(ended.output);
+        Ok(Ok(ExecResult { output, exit_code: ended.exit_code, killed: ended.killed }))
+    }
+
+    async fn stop(&self) -> Result<()> {
+        self.container()?.destroy().await?;
+        self.state.storage().delete_alarm().await
+    }
+
+    async fn join_exec_link(&self) -> Result<Response> {
+        let container = self.container()?;
+        if !container.running() {
+            return Response::error("no sandbox", 503);
+        }
+        container.upgrade(EXEC_PORT, "/").await
+    }
+
+    /// Every request of the container goes to SandboxEgress, under this instance's identity.
+    async fn intercept(&self) -> Result<()> {
+        let key = settings::root_key(&self.env)?;
+        let name = container::object_name(&self.state)?;
+        let props = ContainerProps::issue(&key, Label::SandboxEgress, &name, self.record.borrow().epoch, now() + PROPS_LIFETIME_MS);
+        let to = egress_fetcher(self.state.as_raw(), EgressClass::Sandbox, &props)?;
+        self.container()?.intercept_everything(&to).await
+    }
+
+    async fn set_expiry(&self, expires_at: u64) -> Result<()> {
+        self.state.storage().set_alarm(Duration::from_millis(expires_at.saturating_sub(now()))).await?;
+        self.update(|record| record.expires_at = expires_at)
+    }
+
+    async fn arm(&self) -> Result<()> {
+        let expires_at = self.record.borrow().expires_at;
+        self.set_expiry(expires_at).await
+    }
+
+    async fn keep_alive(&self, container: &Container) -> Result<()> {
+        let ms = self.record.borrow().expires_at.saturating_sub(now());
+        container.keep_alive(ms.max(1000)).await
+    }
+
+    fn update(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
+        let mut changed = self.record.borrow().clone();
+        change(&mut changed);
+        record::save(&self.state.storage(), &changed)?;
+        self.record.replace(changed);
+        Ok(())
+    }
+}
+
+/// Limits that the image's init keeps, by the variables it reads.
+fn limits() -> BTreeMap<String, String> {
+    [
+        ("CLOISTER_MAX_PROCESSES", LIMITS.processes.to_string()),
+        ("CLOISTER_MAX_FILE_BYTES", LIMITS.file_size.to_string()),
+        ("CLOISTER_MAX_DISK_BYTES", LIMITS.disk.to_string()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities {
+        workspace: WORKSPACE.to_owned(),
+        max_exec_ms: LIMITS.exec_deadline.as_millis() as u64,
+        max_output_bytes: LIMITS.exec_output,
+        max_file_bytes: LIMITS.file_size,
+        max_processes: LIMITS.processes,
+        max_disk_bytes: LIMITS.disk,
+    }
+}

@@ -1,0 +1,96 @@
+//! Ids: a prefix that says what is named, and 128 random bits that the caller supplies.
+
+/// What an id names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A session.
+    Session,
+    /// A turn.
+    Turn,
+    /// A message item.
+    Message,
+    /// A reasoning item.
+    Reasoning,
+    /// A command execution item.
+    Command,
+    /// An event of a stream.
+    Event,
+    /// An agent, saved or of one session.
+    Agent,
+    /// An environment.
+    Environment,
+    /// An HTTP request.
+    Request,
+}
+
+impl Kind {
+    /// What the kind's ids begin with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Kind::Session => "sess_",
+            Kind::Turn => "turn_",
+            Kind::Message => "msg_",
+            Kind::Reasoning => "rs_",
+            Kind::Command => "exec_",
+            Kind::Event => "evt_",
+            Kind::Agent => "agent_",
+            Kind::Environment => "env_",
+            Kind::Request => "req_",
+        }
+    }
+
+    /// A new id.
+    pub fn id(self, random: [u8; 16]) -> String {
+        format!("{}{:032x}", self.prefix(), u128::from_be_bytes(random))
+    }
+
+    /// Whether `text` could be an id of this kind. What could not is answered like an id that is nobody's.
+    pub fn fits(self, text: &str) -> bool {
+        text.strip_prefix(self.prefix()).is_some_and(|rest| {
+            rest.len() == 32 && rest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        })
+    }
+}
+
+/// Whether `text` could be the id of an item.
+pub fn fits_item(text: &str) -> bool {
+    [Kind::Message, Kind::Reasoning, Kind::Command]
+        .iter()
+        .any(|kind| kind.fits(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn made_ids_fit_their_kind_only() {
+        let id = Kind::Session.id([0xAB; 16]);
+        assert_eq!(id, "sess_abababababababababababababababab");
+        assert!(Kind::Session.fits(&id) && !Kind::Turn.fits(&id) && !fits_item(&id));
+        assert_eq!(Kind::Event.id([0; 16]).len(), 4 + 32);
+        assert!(fits_item(&Kind::Command.id([1; 16])));
+    }
+
+    #[test]
+    fn garbage_does_not_fit() {
+        let good = Kind::Session.id([7; 16]);
+        for bad in [
+            "",
+            "sess_",
+            "sess_1",
+            &good[1..],
+            &good[..good.len() - 1],
+            &format!("{good}0"),
+            &good.to_uppercase(),
+            &good.replace('7', "G"),
+            &good.replace("07", "%3"),
+            &good.replace("07", "/."),
+            &good.replace("07", "\0a"),
+            &good.replace("07", "é"),
+            &"sess_".repeat(100_000),
+        ] {
+            assert!(!Kind::Session.fits(bad), "{bad}");
+        }
+    }
+}

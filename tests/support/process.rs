@@ -1,0 +1,188 @@
+use super::client::Client;
+use super::docker::Docker;
+use sha2::{Digest, Sha256};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What `./dev test` sets. Tests are not skipped without it: they fail and say so.
+fn setting(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run these tests through ./dev test"))
+}
+
+fn unique() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A child that says `ready URL` and ends when its stdin closes, so that it never outlives the test.
+struct Served {
+    child: Child,
+    url: String,
+    log: PathBuf,
+}
+
+impl Served {
+    fn start(mut command: Command, log: PathBuf) -> Self {
+        let stderr = std::fs::File::create(log.with_extension("stderr")).unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().expect("spawn");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut seen = Vec::new();
+        let url = loop {
+            let Some(Ok(line)) = lines.next() else {
+                let stderr = std::fs::read_to_string(log.with_extension("stderr")).unwrap_or_default();
+                panic!("{command:?} ended before it was ready:\n{}\n{stderr}", seen.join("\n"));
+            };
+            match line.strip_prefix("ready ") {
+                Some(url) => break url.to_owned(),
+                None => seen.push(line),
+            }
+        };
+        let mut file = std::fs::File::create(&log).unwrap();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                use std::io::Write;
+                let _ = writeln!(file, "{line}");
+            }
+        });
+        Self { child, url, log }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// The scripted model.
+pub struct Model {
+    served: Served,
+    log: PathBuf,
+}
+
+impl Model {
+    /// Starts one.
+    pub fn start() -> Self {
+        let folder = scratch("model");
+        let log = folder.join("requests.jsonl");
+        let mut command = Command::new(setting("CLOISTER_NODE"));
+        command.args(["tests/support/model.mjs", "--log"]).arg(&log);
+        Self { served: Served::start(command, folder.join("model.log")), log }
+    }
+
+    /// What goes into MODEL_BASE_URL.
+    pub fn base_url(&self) -> String {
+        format!("{}/v1", self.served.url)
+    }
+
+    /// Requests so far.
+    pub fn requests(&self) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Lets a held answer go on; whether one was held.
+    pub fn release(&self, name: &str) -> bool {
+        Client::new(&self.served.url, "none").post_raw(&format!("/release/{name}"), "").0 == 204
+    }
+}
+
+/// A gateway with state of its own: the runner, workerd, and their containers.
+pub struct Gateway {
+    served: Option<Served>,
+    folder: PathBuf,
+    model: String,
+}
+
+impl Gateway {
+    /// The provider key that is planted and must show up nowhere but at the model.
+    pub const CANARY: &'static str = "sk-canary-6b1f0c9d27aa4e35";
+    /// Tenants that have a key.
+    pub const TENANTS: [&'static str; 3] = ["acme", "globex", "initech"];
+
+    /// Starts one that uses `model`.
+    pub fn start(model: &Model) -> Self {
+        let folder = scratch("gateway");
+        let keys = Self::TENANTS.map(|tenant| {
+            let hash = cloister::api_key::hash(&key(tenant)).unwrap();
+            format!("INSERT OR IGNORE INTO api_keys (hash, tenant, created_at) VALUES ('{hash}', '{tenant}', 0);\n")
+        });
+        std::fs::write(folder.join("keys.sql"), keys.concat()).unwrap();
+        let mut gateway = Self { served: None, folder, model: model.base_url() };
+        gateway.restart();
+        gateway
+    }
+
+    /// Starts again on the same state, after [`kill`](Self::kill).
+    pub fn restart(&mut self) {
+        let mut command = Command::new(setting("CLOISTER_NODE"));
+        command.args(["runner/run.mjs", "--build", &setting("CLOISTER_TEST_BUILD"), "--reach", "127.0.0.0/8"]);
+        command.arg("--state").arg(self.state());
+        command.arg("--sql").arg(self.folder.join("keys.sql"));
+        command.args(["--interceptor", &setting("CLOISTER_INTERCEPTOR_IMAGE")]);
+        command.args(["--image", &format!("harness={}", setting("CLOISTER_HARNESS_IMAGE"))]);
+        command.args(["--image", &format!("sandbox={}", setting("CLOISTER_SANDBOX_IMAGE"))]);
+        command.args(["--var", &format!("MODEL_BASE_URL={}", self.model), "--var", "MODEL_NAME=scripted-1"]);
+        command.args(["--secret", "MODEL_API_KEY", "--secret", "CLOISTER_SECRET"]);
+        command.env("MODEL_API_KEY", Self::CANARY).env("CLOISTER_SECRET", "5eed".repeat(16));
+        self.served = Some(Served::start(command, self.folder.join("gateway.log")));
+    }
+
+    /// Ends the process at once, as a power failure does; containers go on.
+    pub fn kill(&mut self) {
+        if let Some(mut served) = self.served.take() {
+            served.child.kill().unwrap();
+            served.child.wait().unwrap();
+        }
+    }
+
+    /// Where it answers.
+    pub fn url(&self) -> &str {
+        &self.served.as_ref().expect("running").url
+    }
+
+    /// A client of `tenant`.
+    pub fn client(&self, tenant: &str) -> Client {
+        Client::new(self.url(), &key(tenant))
+    }
+
+    /// What the Worker logged.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("gateway.log")).unwrap_or_default()
+    }
+
+    /// Folder with everything this gateway stored.
+    pub fn state(&self) -> PathBuf {
+        self.folder.join("state")
+    }
+
+    /// The containers it started.
+    pub fn docker(&self) -> Docker {
+        Docker::of(&self.state())
+    }
+}
+
+/// The API key of a tenant, the same in every gateway.
+pub fn key(tenant: &str) -> String {
+    cloister::api_key::from_random(Sha256::digest(tenant).into())
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let docker = self.docker();
+        drop(self.served.take());
+        docker.remove_all();
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+fn scratch(kind: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("cloister-{kind}-{}", unique()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}

@@ -40,8 +40,8 @@ pub const EXEC_HOST: &str = "exec.internal";
 pub const EPOCH_VARIABLE: &str = "CLOISTER_EPOCH";
 /// Folder of the sandbox where commands start, and the only one that outlives it.
 pub const WORKSPACE: &str = "/workspace";
-/// Largest frame either side sends or accepts, in bytes. Fits a Durable Object's SQLite row (2 MB).
-pub const MAX_FRAME_BYTES: usize = 1 << 20;
+/// Largest frame either side sends or accepts, in bytes. Fits a row of a Durable Object (2 MB).
+pub const MAX_FRAME_BYTES: usize = 1_900_000;
 /// Largest command output in an item or delta, in bytes of UTF-8; the supervisor cuts what is longer.
 pub const MAX_OUTPUT_BYTES: usize = 128 << 10;
 /// Largest text of a message or of one reasoning part, in bytes of UTF-8; the supervisor cuts what is longer.

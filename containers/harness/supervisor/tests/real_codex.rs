@@ -1,0 +1,508 @@
+//! The supervisor with the real Codex, which `CLOISTER_CODEX` must name.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+#[path = "real_codex/model.rs"]
+mod model;
+#[path = "real_codex/rig.rs"]
+mod rig;
+
+use std::time::Duration;
+
+use cloister_protocol::{
+    AgentSettings, Command, Effort, Event, FailureCode, FileChangeKind, FromSupervisor, Input,
+    ItemKind, ItemStatus, Outcome, Summary, Verbosity, MAX_FRAME_BYTES,
+};
+use futures_util::SinkExt;
+use model::Step;
+use rig::{appears, completed_items, start, thread_of, Rig, LONG};
+use tokio_tungstenite::tungstenite::Message;
+
+fn say(text: &'static str) -> Vec<Step> {
+    vec![Step::Say(text)]
+}
+
+fn shell(command: impl Into<String>) -> Vec<Step> {
+    vec![Step::Shell(command.into())]
+}
+
+#[tokio::test]
+async fn a_turn_with_command_edit_and_answer_and_a_second_one() {
+    let mut rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    let Event::Ready { harness } = link.event().await else {
+        panic!("ready comes first")
+    };
+    assert_eq!(harness, "codex 0.171.0");
+
+    let added = rig.file("a.txt");
+    let patch = format!(
+        "*** Begin Patch\n*** Add File: {}\n+hello\n*** End Patch\n",
+        added.display()
+    );
+    rig.model.script([
+        vec![
+            Step::Think("look first"),
+            Step::Shell("echo one; sleep 0.3; echo two; exit 3".into()),
+        ],
+        vec![Step::Patch(patch)],
+        say("All done."),
+    ]);
+    let agent = AgentSettings {
+        instructions: Some("Be brief, says the developer.".into()),
+        effort: Some(Effort::Xhigh),
+        summary: Some(Summary::Auto),
+        verbosity: Some(Verbosity::High),
+    };
+    let input = vec![Input::Text { text: "go".into() }];
+    link.send(&Command::StartTurn {
+        turn_id: "t1".into(),
+        thread: None,
+        agent,
+        input,
+    })
+    .await;
+    let events = link.until(|e| matches!(e, Event::TurnEnded { .. })).await;
+    assert_eq!(
+        events.last(),
+        Some(&Event::TurnEnded {
+            turn_id: "t1".into(),
+            outcome: Outcome::Completed
+        })
+    );
+    assert_eq!(std::fs::read_to_string(&added).unwrap(), "hello\n");
+
+    let items = completed_items(&events);
+    assert_eq!(items.len(), 4, "{items:#?}");
+    assert_eq!(
+        items[0].kind,
+        ItemKind::Reasoning {
+            summary: vec!["look first".into()]
+        }
+    );
+    let ItemKind::Command {
+        command,
+        output,
+        exit_code,
+        duration_ms,
+        ..
+    } = &items[1].kind
+    else {
+        panic!()
+    };
+    assert!(command.contains("echo one"));
+    assert_eq!(
+        (output.as_deref(), *exit_code),
+        (Some("one\ntwo\n"), Some(3))
+    );
+    assert!(duration_ms.is_some());
+    assert_eq!(items[1].status, ItemStatus::Completed);
+    let ItemKind::FileChanges { changes } = &items[2].kind else {
+        panic!()
+    };
+    assert_eq!(
+        (changes[0].path.as_str(), changes[0].kind),
+        (added.to_str().unwrap(), FileChangeKind::Added)
+    );
+    assert_eq!(
+        items[3].kind,
+        ItemKind::Message {
+            text: "All done.".into(),
+            phase: None
+        }
+    );
+    let deltas: String = events
+        .iter()
+        .filter_map(|e| {
+            if let Event::TextDelta { delta, .. } = e {
+                Some(delta.as_str())
+            } else {
+                None
+            }
+        })
+        .collect();
+    assert_eq!(deltas, "All done.");
+    assert_eq!(
+        events
+            .iter()
+            .filter(|e| matches!(e, Event::Usage { .. }))
+            .count(),
+        3,
+        "one for each model call"
+    );
+
+    let request = &rig.model.requests()[0];
+    assert_eq!(request["reasoning"]["effort"], "xhigh");
+    assert_eq!(request["reasoning"]["summary"], "auto");
+    assert_eq!(request["text"]["verbosity"], "high");
+    let input = request["input"].to_string();
+    assert!(
+        input.contains("You are a coding agent.")
+            && input.contains("Be brief, says the developer.")
+    );
+    assert!(!input.contains("Network access is enabled"));
+    let tools: Vec<_> = request["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        tools,
+        [
+            "exec_command",
+            "write_stdin",
+            "update_plan",
+            "request_user_input",
+            "apply_patch"
+        ]
+    );
+
+    let thread = thread_of(&events);
+    rig.model.script([say("Still here.")]);
+    let events = link.turn("t2", Some(&thread), "more").await;
+    assert_eq!(thread_of(&events), thread);
+    let input = rig.model.requests()[3]["input"].to_string();
+    assert!(
+        input.contains("All done.") && input.contains("more"),
+        "the second turn knows the first"
+    );
+    assert!(rig.exec_runs());
+}
+
+#[tokio::test]
+async fn a_new_container_continues_the_thread() {
+    let mut rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    rig.model
+        .script([shell("echo from-the-first-turn"), say("First.")]);
+    let thread = thread_of(&link.turn("t1", None, "go").await);
+    rig.restart().await;
+    let mut link = rig.attach(1, 0).await;
+    rig.model
+        .script([shell("echo from-the-second-turn"), say("Second.")]);
+    let events = link.turn("t2", Some(&thread), "more").await;
+    assert_eq!(
+        events.last(),
+        Some(&Event::TurnEnded {
+            turn_id: "t2".into(),
+            outcome: Outcome::Completed
+        })
+    );
+    assert_eq!(thread_of(&events), thread);
+    let items = completed_items(&events);
+    assert_eq!(
+        items.len(),
+        2,
+        "nothing of the first turn is told again: {items:#?}"
+    );
+    assert_eq!(
+        events
+            .iter()
+            .filter(|e| matches!(e, Event::Usage { .. }))
+            .count(),
+        2
+    );
+    let input = rig.model.requests()[3]["input"].to_string();
+    for text in ["from-the-first-turn", "First.", "from-the-second-turn"] {
+        assert!(input.contains(text), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_cut_link_loses_and_repeats_nothing() {
+    let rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    rig.model.script([
+        shell("for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.2; done"),
+        say("one two three four five six"),
+    ]);
+    link.send(&start("t1", None, "go")).await;
+    let mut events = link.until(|e| matches!(e, Event::OutputDelta { .. })).await;
+    let seen = link.seen;
+    drop(link);
+
+    // A new link, acknowledging two events less than it has seen: these come again.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let mut link = rig.attach(1, seen - 2).await;
+    let again = [link.event().await, link.event().await];
+    assert_eq!(again.as_slice(), &events[events.len() - 2..]);
+    events.push(link.event().await);
+
+    // An equal epoch takes the link over while the old one is still there; a lower one is closed.
+    let seen = link.seen;
+    let mut newer = rig.attach(1, seen).await;
+    assert!(link.is_closed().await);
+    let mut newest = rig.attach(2, seen).await;
+    assert!(newer.is_closed().await);
+    let mut lower = rig.connect().await;
+    lower
+        .send(&Command::Attach {
+            epoch: 1,
+            acknowledged: seen,
+        })
+        .await;
+    assert!(lower.is_closed().await);
+
+    // The same turn again changes nothing.
+    newest.send(&start("t1", None, "go")).await;
+    events.extend(newest.until(|e| matches!(e, Event::TurnEnded { .. })).await);
+    assert_eq!(
+        events.last(),
+        Some(&Event::TurnEnded {
+            turn_id: "t1".into(),
+            outcome: Outcome::Completed
+        })
+    );
+    let items = completed_items(&events);
+    let ItemKind::Command { output, .. } = &items[0].kind else {
+        panic!()
+    };
+    assert_eq!(output.as_deref(), Some("1\n2\n3\n4\n5\n6\n7\n8\n"));
+    assert_eq!(rig.model.requests().len(), 2);
+
+    // What is acknowledged is gone, and too much is an error that forgets nothing.
+    let last = newest.seen;
+    newest.send(&Command::Acknowledge { seq: last }).await;
+    newest.send(&Command::Ping).await;
+    assert_eq!(newest.frame().await, FromSupervisor::Pong);
+    newest.send(&Command::Acknowledge { seq: last + 1 }).await;
+    assert!(newest.is_closed().await);
+}
+
+#[tokio::test]
+async fn an_interrupt_kills_what_runs() {
+    let rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    let (begun, alive) = (rig.file("begun"), rig.file("alive"));
+    let command = format!(
+        "touch {}; sleep 3; touch {}",
+        begun.display(),
+        alive.display()
+    );
+    rig.model.script([shell(command)]);
+    link.send(&start("t1", None, "go")).await;
+    let mut events = link.until(|e| matches!(e, Event::ItemStarted { .. })).await;
+    appears(&begun).await;
+    for _ in 0..2 {
+        link.send(&Command::Interrupt {
+            turn_id: "t1".into(),
+        })
+        .await;
+    }
+    events.extend(link.until(|e| matches!(e, Event::TurnEnded { .. })).await);
+    assert_eq!(
+        events.last(),
+        Some(&Event::TurnEnded {
+            turn_id: "t1".into(),
+            outcome: Outcome::Interrupted
+        })
+    );
+
+    // The command's own end may come after the turn's; then it still belongs to that turn.
+    if completed_items(&events).is_empty() {
+        events.extend(
+            link.until(|e| matches!(e, Event::ItemCompleted { .. }))
+                .await,
+        );
+    }
+    let item = &completed_items(&events)[0];
+    assert_eq!(item.status, ItemStatus::Failed, "{item:?}");
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert!(!alive.exists(), "the command went on");
+
+    let thread = thread_of(&events);
+    rig.model.script([say("Here.")]);
+    let events = link.turn("t2", Some(&thread), "more").await;
+    assert_eq!(
+        events.last(),
+        Some(&Event::TurnEnded {
+            turn_id: "t2".into(),
+            outcome: Outcome::Completed
+        })
+    );
+}
+
+/// D7: an interrupt between our `turn/start` and Codex's answer.
+#[tokio::test]
+async fn an_interrupt_right_after_the_start() {
+    let rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    rig.model.script([say("First.")]);
+    let events = link.turn("t1", None, "go").await;
+    let thread = thread_of(&events);
+    for (n, thread) in [None, Some(thread.as_str())].into_iter().enumerate() {
+        let turn_id = format!("i{n}");
+        rig.model.script([vec![
+            Step::Wait(Duration::from_secs(5)),
+            Step::Say("too late"),
+        ]]);
+        link.send(&start(&turn_id, thread, "go")).await;
+        link.send(&Command::Interrupt {
+            turn_id: turn_id.clone(),
+        })
+        .await;
+        let events = tokio::time::timeout(
+            Duration::from_secs(4),
+            link.until(|e| matches!(e, Event::TurnEnded { .. })),
+        );
+        let events = events.await.expect("the turn runs on");
+        assert_eq!(
+            events.last(),
+            Some(&Event::TurnEnded {
+                turn_id,
+                outcome: Outcome::Interrupted
+            })
+        );
+    }
+}
+
+#[tokio::test]
+async fn steering() {
+    let rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    rig.model.script([shell("sleep 1"), say("Both.")]);
+    link.send(&start("t1", None, "go")).await;
+    let steer = |turn_id: &str, input_id: &str| Command::Steer {
+        turn_id: turn_id.into(),
+        input_id: input_id.into(),
+        input: vec![Input::Text {
+            text: "and this too".into(),
+        }],
+    };
+    link.send(&steer("t1", "s1")).await;
+    link.send(&steer("t1", "s1")).await;
+    link.send(&steer("other", "s2")).await;
+    let events = link.until(|e| matches!(e, Event::TurnEnded { .. })).await;
+    assert_eq!(
+        events
+            .iter()
+            .filter(|e| **e
+                == Event::Steered {
+                    input_id: "s1".into()
+                })
+            .count(),
+        1
+    );
+    assert!(events.contains(&Event::SteerRefused {
+        input_id: "s2".into()
+    }));
+    assert!(rig.model.requests().last().unwrap()["input"]
+        .to_string()
+        .contains("and this too"));
+    link.send(&steer("t1", "s3")).await;
+    assert_eq!(
+        link.event().await,
+        Event::SteerRefused {
+            input_id: "s3".into()
+        }
+    );
+}
+
+#[tokio::test]
+async fn failures() {
+    let rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    let mut thread = None;
+    // Codex calls a plain 400 "other"; the gateway knows better what it has refused.
+    for (turn_id, status, code) in [
+        ("t1", 400, FailureCode::InternalError),
+        ("t2", 401, FailureCode::AuthenticationError),
+        ("t3", 429, FailureCode::RateLimitExceeded),
+        ("t4", 500, FailureCode::ServerError),
+    ] {
+        rig.model.script(vec![vec![Step::Status(status)]; 9]);
+        let events = link.turn(turn_id, thread.as_deref(), "go").await;
+        let outcome = Outcome::Failed { code };
+        assert_eq!(
+            events.last(),
+            Some(&Event::TurnEnded {
+                turn_id: turn_id.into(),
+                outcome
+            }),
+            "{status}"
+        );
+        rig.model.clear();
+        thread = Some(thread_of(&events));
+    }
+    // A thread that does not exist: the turn fails, nothing hangs.
+    let events = link
+        .turn("t9", Some("019adf00-0000-7000-8000-000000000000"), "go")
+        .await;
+    let outcome = Outcome::Failed {
+        code: FailureCode::InternalError,
+    };
+    assert_eq!(
+        events.last(),
+        Some(&Event::TurnEnded {
+            turn_id: "t9".into(),
+            outcome
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_end_of_codex_is_told() {
+    let mut rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    link.event().await;
+    let killed = std::process::Command::new("kill")
+        .args(["-9", &rig.codex_pid()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    assert_eq!(link.event().await, Event::HarnessLost { exit_code: None });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(
+        rig.supervisor.try_wait().unwrap().is_none(),
+        "it waits for the acknowledgement"
+    );
+    let seq = link.seen;
+    link.send(&Command::Acknowledge { seq }).await;
+    let status = tokio::time::timeout(LONG, rig.supervisor.wait())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[tokio::test]
+async fn sigterm_ends_everything() {
+    let mut rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    link.event().await;
+    let codex = rig.codex_pid();
+    let pid = rig.supervisor.id().unwrap().to_string();
+    std::process::Command::new("kill")
+        .args(["-TERM", &pid])
+        .status()
+        .unwrap();
+    let status = tokio::time::timeout(Duration::from_secs(3), rig.supervisor.wait())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert!(!std::path::Path::new(&format!("/proc/{codex}")).exists());
+}
+
+#[tokio::test]
+async fn frames_that_break_the_protocol_close_the_link() {
+    let rig = Rig::start().await;
+    let frames = [
+        Message::text("{"),
+        Message::text(r#"{"type":"explode"}"#),
+        Message::text(r#"{"type":"acknowledge","seq":0,"more":1}"#),
+        Message::text(r#"{"type":"attach","epoch":9,"acknowledged":0}"#),
+        Message::binary(br#"{"type":"ping"}"#.to_vec()),
+        Message::text(" ".repeat(MAX_FRAME_BYTES + 1)),
+    ];
+    for (n, frame) in frames.into_iter().enumerate() {
+        let mut link = rig.attach(1, 0).await;
+        // The supervisor may close it before all of the frame is written.
+        let _ = link.socket.send(frame).await;
+        assert!(link.is_closed().await, "frame {n}");
+    }
+    let mut link = rig.connect().await;
+    link.send(&Command::Ping).await;
+    assert!(link.is_closed().await, "attach comes first");
+    rig.attach(1, 0).await;
+}

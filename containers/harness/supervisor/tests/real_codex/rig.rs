@@ -1,0 +1,275 @@
+//! A supervisor with a real Codex, a scripted model and a real exec server, all on loopback.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use cloister_protocol::{AgentSettings, Command, Event, FromSupervisor, Input, Item, VERSION};
+use futures_util::{SinkExt, StreamExt};
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio::process::Child;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{connect_async, MaybeTlsStream, WebSocketStream};
+
+use super::model::Model;
+
+/// Nothing in these tests takes longer unless it hangs.
+pub const LONG: Duration = Duration::from_secs(30);
+
+/// Everything that runs; dropped, it ends.
+pub struct Rig {
+    pub model: Model,
+    pub supervisor: Child,
+    exec: Child,
+    codex: PathBuf,
+    exec_url: String,
+    url: String,
+    dir: TempDir,
+}
+
+impl Rig {
+    pub async fn start() -> Self {
+        let codex = PathBuf::from(
+            std::env::var_os("CLOISTER_CODEX").expect("CLOISTER_CODEX must name the codex program"),
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let model = Model::start().await;
+        for folder in ["workspace", "exec"] {
+            std::fs::create_dir(dir.path().join(folder)).unwrap();
+        }
+        let exec_port = free_port();
+        let exec = tokio::process::Command::new(&codex)
+            .args([
+                "exec-server",
+                "--listen",
+                &format!("ws://127.0.0.1:{exec_port}"),
+            ])
+            .env("CODEX_HOME", dir.path().join("exec"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        open(exec_port).await;
+        let exec_url = format!("ws://127.0.0.1:{exec_port}");
+        let (supervisor, url) = supervisor(&codex, dir.path(), &model.url, &exec_url).await;
+        Self {
+            model,
+            supervisor,
+            exec,
+            codex,
+            exec_url,
+            url,
+            dir,
+        }
+    }
+
+    /// A new supervisor, as in a new container: of Codex's folder it finds only the native history.
+    pub async fn restart(&mut self) {
+        let pid = self.supervisor.id().unwrap().to_string();
+        std::process::Command::new("kill")
+            .args(["-TERM", &pid])
+            .status()
+            .unwrap();
+        self.supervisor.wait().await.unwrap();
+        let home = self.dir.path().join("home");
+        let saved = self.dir.path().join("saved");
+        std::fs::rename(home.join("sessions"), &saved).unwrap();
+        std::fs::remove_dir_all(&home).unwrap();
+        std::fs::create_dir(&home).unwrap();
+        std::fs::rename(saved, home.join("sessions")).unwrap();
+        (self.supervisor, self.url) = supervisor(
+            &self.codex,
+            self.dir.path(),
+            &self.model.url,
+            &self.exec_url,
+        )
+        .await;
+    }
+
+    /// A file of the workspace.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.dir.path().join("workspace").join(name)
+    }
+
+    /// Process id of Codex.
+    pub fn codex_pid(&self) -> String {
+        let pid = self.supervisor.id().unwrap();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        children.trim().to_owned()
+    }
+
+    /// Opens a link that has seen everything up to `acknowledged`.
+    pub async fn attach(&self, epoch: u64, acknowledged: u64) -> Link {
+        let mut link = self.connect().await;
+        link.send(&Command::Attach {
+            epoch,
+            acknowledged,
+        })
+        .await;
+        let FromSupervisor::Attached {
+            protocol: VERSION, ..
+        } = link.frame().await
+        else {
+            panic!("not attached")
+        };
+        link.seen = acknowledged;
+        link
+    }
+
+    /// Opens a WebSocket that has not attached.
+    pub async fn connect(&self) -> Link {
+        let (socket, _) = connect_async(&self.url).await.unwrap();
+        Link { socket, seen: 0 }
+    }
+
+    /// Whether the exec server still runs.
+    pub fn exec_runs(&mut self) -> bool {
+        self.exec.try_wait().unwrap().is_none()
+    }
+}
+
+/// The Worker's side of a link. Checks that no number is missing or repeated.
+pub struct Link {
+    pub socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    /// Highest number seen.
+    pub seen: u64,
+}
+
+impl Link {
+    pub async fn send(&mut self, command: &Command) {
+        self.socket
+            .send(Message::text(serde_json::to_string(command).unwrap()))
+            .await
+            .unwrap();
+    }
+
+    pub async fn frame(&mut self) -> FromSupervisor {
+        let frame = tokio::time::timeout(LONG, self.socket.next())
+            .await
+            .expect("nothing came")
+            .unwrap()
+            .unwrap();
+        serde_json::from_str(frame.to_text().unwrap()).unwrap()
+    }
+
+    /// Whether the supervisor closes the link; what still comes is skipped.
+    pub async fn is_closed(&mut self) -> bool {
+        let closed = async {
+            loop {
+                match self.socket.next().await {
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                    Some(Ok(_)) => {}
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(5), closed)
+            .await
+            .is_ok()
+    }
+
+    pub async fn event(&mut self) -> Event {
+        match self.frame().await {
+            FromSupervisor::Event { seq, event } => {
+                assert_eq!(seq, self.seen + 1, "numbers rise by one");
+                self.seen = seq;
+                event
+            }
+            other => panic!("not an event: {other:?}"),
+        }
+    }
+
+    /// All events up to the first that `last` accepts.
+    pub async fn until(&mut self, last: impl Fn(&Event) -> bool) -> Vec<Event> {
+        let mut events = Vec::new();
+        loop {
+            let event = self.event().await;
+            let done = last(&event);
+            events.push(event);
+            if done {
+                return events;
+            }
+        }
+    }
+
+    /// All events of a turn that is started with `text`.
+    pub async fn turn(&mut self, turn_id: &str, thread: Option<&str>, text: &str) -> Vec<Event> {
+        self.send(&start(turn_id, thread, text)).await;
+        self.until(|e| matches!(e, Event::TurnEnded { .. })).await
+    }
+}
+
+pub fn start(turn_id: &str, thread: Option<&str>, text: &str) -> Command {
+    Command::StartTurn {
+        turn_id: turn_id.to_owned(),
+        thread: thread.map(str::to_owned),
+        agent: AgentSettings::default(),
+        input: vec![Input::Text {
+            text: text.to_owned(),
+        }],
+    }
+}
+
+pub fn completed_items(events: &[Event]) -> Vec<Item> {
+    let item = |event: &Event| match event {
+        Event::ItemCompleted { item, .. } => Some(item.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(item).collect()
+}
+
+pub fn thread_of(events: &[Event]) -> String {
+    let thread = |event: &Event| match event {
+        Event::TurnStarted { thread, .. } => Some(thread.clone()),
+        _ => None,
+    };
+    events.iter().find_map(thread).expect("a turn has started")
+}
+
+async fn supervisor(codex: &Path, dir: &Path, model_url: &str, exec_url: &str) -> (Child, String) {
+    let port = free_port();
+    let child = tokio::process::Command::new(env!("CARGO_BIN_EXE_cloister-supervisor"))
+        .env("CLOISTER_EPOCH", "1")
+        .env("CLOISTER_CODEX", codex)
+        .env("CLOISTER_CODEX_HOME", dir.join("home"))
+        .env("CLOISTER_LISTEN", format!("127.0.0.1:{port}"))
+        .env("CLOISTER_MODEL_URL", model_url)
+        .env("CLOISTER_EXEC_URL", exec_url)
+        .env("CLOISTER_WORKSPACE", dir.join("workspace"))
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    open(port).await;
+    (child, format!("ws://127.0.0.1:{port}/link"))
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+}
+
+async fn open(port: u16) {
+    for _ in 0..600 {
+        if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("port {port} stays closed");
+}
+
+/// Waits until `path` is there.
+pub async fn appears(path: &Path) {
+    for _ in 0..600 {
+        if path.exists() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it never appeared");
+}

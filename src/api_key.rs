@@ -28,7 +28,15 @@ mod tests {
         assert_eq!(key.len(), 4 + 43);
         assert_eq!(hash(&key).map(|h| h.len()), Some(64));
         let cut = &key[..46];
-        for bad in ["", "clk_", "x' OR 1=1--", cut, "sk-123", &format!("{key}A"), &key.replace("clk_", "clx_")] {
+        for bad in [
+            "",
+            "clk_",
+            "x' OR 1=1--",
+            cut,
+            "sk-123",
+            &format!("{key}A"),
+            &key.replace("clk_", "clx_"),
+        ] {
             assert_eq!(hash(bad), None, "{bad}");
         }
     }

@@ -65,11 +65,21 @@ mod edge {
     /// Here: `Authorization: Bearer <key>`, looked up by the key's SHA-256 in D1. There is no default tenant: what is not
     /// a known key is refused.
     pub async fn authenticate(headers: &Headers, env: &Env) -> Result<Principal, AuthError> {
-        let header = headers.get("authorization").ok().flatten().ok_or(AuthError::Missing)?;
+        let header = headers
+            .get("authorization")
+            .ok()
+            .flatten()
+            .ok_or(AuthError::Missing)?;
         let key = header.strip_prefix("Bearer ").ok_or(AuthError::Missing)?;
         let hash = api_key::hash(key).ok_or(AuthError::Unknown)?;
-        let query = env.d1("DB")?.prepare("SELECT tenant FROM api_keys WHERE hash = ?1 AND revoked_at IS NULL");
-        let tenant = query.bind(&[hash.into()])?.first::<String>(Some("tenant")).await?.ok_or(AuthError::Unknown)?;
+        let query = env
+            .d1("DB")?
+            .prepare("SELECT tenant FROM api_keys WHERE hash = ?1 AND revoked_at IS NULL");
+        let tenant = query
+            .bind(&[hash.into()])?
+            .first::<String>(Some("tenant"))
+            .await?
+            .ok_or(AuthError::Unknown)?;
         let tenant = Tenant::new(tenant).map_err(|_| AuthError::Unknown)?;
         Ok(Principal { tenant })
     }

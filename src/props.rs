@@ -34,13 +34,22 @@ impl ContainerProps {
     /// Makes props for `object`'s container instance `epoch`.
     pub fn issue(key: &RootKey, label: Label, object: &str, epoch: u64, expires_at: u64) -> Self {
         let mac = hex(&key.mac(label, &message(object, epoch, expires_at)));
-        Self { object: object.to_owned(), epoch, expires_at, mac }
+        Self {
+            object: object.to_owned(),
+            epoch,
+            expires_at,
+            mac,
+        }
     }
 
     /// Checks the code, then the time.
     pub fn verify(&self, key: &RootKey, label: Label, now: u64) -> Result<(), PropsError> {
         let code = unhex(&self.mac).ok_or(PropsError::Forged)?;
-        if !key.verify(label, &message(&self.object, self.epoch, self.expires_at), &code) {
+        if !key.verify(
+            label,
+            &message(&self.object, self.epoch, self.expires_at),
+            &code,
+        ) {
             return Err(PropsError::Forged);
         }
         if now >= self.expires_at {
@@ -62,14 +71,21 @@ impl PropsError {
 
 /// The fields with fixed-length numbers first, so that no two sets of fields give the same bytes.
 fn message(object: &str, epoch: u64, expires_at: u64) -> Vec<u8> {
-    [&epoch.to_be_bytes()[..], &expires_at.to_be_bytes(), object.as_bytes()].concat()
+    [
+        &epoch.to_be_bytes()[..],
+        &expires_at.to_be_bytes(),
+        object.as_bytes(),
+    ]
+    .concat()
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
     if text.len() != 64 || !text.is_ascii() {
         return None;
     }
-    (0..32).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).ok()).collect()
+    (0..32)
+        .map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).ok())
+        .collect()
 }
 
 #[cfg(test)]

@@ -58,7 +58,10 @@ impl RootKey {
     }
 
     fn keyed(&self, label: Label, message: &[u8]) -> Hmac<Sha256> {
-        let derived = hmac(&self.0).chain_update(label.as_str()).finalize().into_bytes();
+        let derived = hmac(&self.0)
+            .chain_update(label.as_str())
+            .finalize()
+            .into_bytes();
         hmac(&derived.into()).chain_update(message)
     }
 }

@@ -40,7 +40,9 @@ impl Tenant {
 
     /// First half of names of Durable Objects and R2 keys: 32 hex digits.
     pub fn hash(&self) -> TenantHash {
-        let digest = Sha256::new_with_prefix("cloister/tenant/1\0").chain_update(&self.0).finalize();
+        let digest = Sha256::new_with_prefix("cloister/tenant/1\0")
+            .chain_update(&self.0)
+            .finalize();
         TenantHash(hex(&digest[..16]))
     }
 }
@@ -83,10 +85,12 @@ impl TenantHash {
 /// Lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
     use fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        })
 }
 
 #[cfg(test)]

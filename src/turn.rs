@@ -21,3 +21,6 @@ pub use step::{Effect, Input, ItemWrite, Seeds, Step};
 /// Largest input of one turn, in bytes of JSON: with what else a row of a Durable Object (2 MB) and a frame to the
 /// supervisor hold.
 pub const MAX_INPUT_BYTES: usize = 1_500_000;
+
+#[cfg(test)]
+mod tests;

@@ -6,11 +6,16 @@ const MAX_BYTES: usize = 4095;
 /// Whether `path` is the workspace or below it, with nothing that could lead out of it by name: no empty, `.` or `..`
 /// part, no NUL, no backslash. Symbolic links are the sandbox's own affair: root there owns every file anyway.
 pub fn is_valid(path: &str) -> bool {
-    let Some(rest) = path.strip_prefix(cloister_protocol::WORKSPACE) else { return false };
+    let Some(rest) = path.strip_prefix(cloister_protocol::WORKSPACE) else {
+        return false;
+    };
     let legal = |part: &str| !matches!(part, "" | "." | "..");
     path.len() <= MAX_BYTES
         && !path.contains(['\0', '\\'])
-        && (rest.is_empty() || rest.strip_prefix('/').is_some_and(|rest| rest.split('/').all(legal)))
+        && (rest.is_empty()
+            || rest
+                .strip_prefix('/')
+                .is_some_and(|rest| rest.split('/').all(legal)))
 }
 
 #[cfg(test)]
@@ -19,11 +24,29 @@ mod tests {
 
     #[test]
     fn only_below_the_workspace() {
-        for good in ["/workspace", "/workspace/a", "/workspace/a b/ü.txt", "/workspace/-rf"] {
+        for good in [
+            "/workspace",
+            "/workspace/a",
+            "/workspace/a b/ü.txt",
+            "/workspace/-rf",
+        ] {
             assert!(is_valid(good), "{good}");
         }
         let long = format!("/workspace/{}", "a".repeat(4096));
-        for bad in ["", "/", "/etc/passwd", "/workspace/", "/workspace/../etc", "/workspace/a/./b", "/workspace//a", "/workspaces", "/workspace/a\0", "/workspace/a\\b", "workspace/a", &long] {
+        for bad in [
+            "",
+            "/",
+            "/etc/passwd",
+            "/workspace/",
+            "/workspace/../etc",
+            "/workspace/a/./b",
+            "/workspace//a",
+            "/workspaces",
+            "/workspace/a\0",
+            "/workspace/a\\b",
+            "workspace/a",
+            &long,
+        ] {
             assert!(!is_valid(bad), "{bad}");
         }
     }

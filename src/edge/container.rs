@@ -9,7 +9,10 @@ const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The name by which this object is addressed.
 pub fn object_name(state: &State) -> Result<String> {
-    state.id().name().ok_or_else(|| "this object was not addressed by name".into())
+    state
+        .id()
+        .name()
+        .ok_or_else(|| "this object was not addressed by name".into())
 }
 
 /// Keeps the runtime's monitor pending, without which failures to start are silent, and reports how the container ended.
@@ -17,7 +20,13 @@ pub fn watch(state: &State, container: &Container, kind: &'static str) {
     let container = container.clone();
     state.wait_until(async move {
         let ended = container.monitor().await;
-        log::event("container_ended", &[("kind", kind), ("orderly", if ended.is_ok() { "yes" } else { "no" })]);
+        log::event(
+            "container_ended",
+            &[
+                ("kind", kind),
+                ("orderly", if ended.is_ok() { "yes" } else { "no" }),
+            ],
+        );
     });
 }
 
@@ -25,7 +34,11 @@ pub fn watch(state: &State, container: &Container, kind: &'static str) {
 pub async fn answers(container: &Container, port: u16, path: &str, deadline: Duration) -> bool {
     let end = now() + deadline.as_millis() as u64;
     while now() < end {
-        if container.fetch(port, path).await.is_ok_and(|response| response.status_code() < 300) {
+        if container
+            .fetch(port, path)
+            .await
+            .is_ok_and(|response| response.status_code() < 300)
+        {
             return true;
         }
         Delay::from(PROBE_INTERVAL).await;

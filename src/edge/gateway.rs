@@ -65,7 +65,11 @@ fn respond(error: &ApiError) -> Result<Response> {
 
 async fn answer(request: Request, env: &Env) -> Answer<Response> {
     check_host(&request, env)?;
-    if request.headers().get("openai-beta")?.is_none_or(|beta| beta != "agents=v1") {
+    if request
+        .headers()
+        .get("openai-beta")?
+        .is_none_or(|beta| beta != "agents=v1")
+    {
         return Err(ApiError::invalid_beta());
     }
     let principal = match deployment::authenticate(request.headers(), env).await {
@@ -74,7 +78,10 @@ async fn answer(request: Request, env: &Env) -> Answer<Response> {
         Err(AuthError::Broken(error)) => return Err(error.into()),
     };
     let url = request.url()?;
-    let (path, query) = (url.path().to_owned(), url.query().unwrap_or_default().to_owned());
+    let (path, query) = (
+        url.path().to_owned(),
+        url.query().unwrap_or_default().to_owned(),
+    );
     // The raw method: workers-rs reads an unknown one as GET.
     let method = request.inner().method();
     #[cfg(feature = "test-faults")]
@@ -85,7 +92,12 @@ async fn answer(request: Request, env: &Env) -> Answer<Response> {
         }
     }
     let route = route::find(&method, &path)?;
-    let call = Call { env, principal, request, query };
+    let call = Call {
+        env,
+        principal,
+        request,
+        query,
+    };
     match route {
         Route::SessionCreate => sessions::create(call).await,
         Route::SessionList => {
@@ -120,8 +132,12 @@ fn check_host(request: &Request, env: &Env) -> Answer<()> {
         return Ok(());
     }
     let host = request.headers().get("host")?.unwrap_or_default();
-    if request.headers().get("origin")?.is_some() || !allowed.split(',').any(|name| name.trim() == host) {
-        return Err(ApiError::forbidden("This gateway does not answer under this name, nor to web pages."));
+    if request.headers().get("origin")?.is_some()
+        || !allowed.split(',').any(|name| name.trim() == host)
+    {
+        return Err(ApiError::forbidden(
+            "This gateway does not answer under this name, nor to web pages.",
+        ));
     }
     Ok(())
 }
@@ -136,7 +152,11 @@ impl Call<'_> {
     }
 
     fn session_object(&self, id: &str) -> Result<Stub> {
-        calls::object(self.env, Class::Session, &self.principal.tenant.hash().object_name(id))
+        calls::object(
+            self.env,
+            Class::Session,
+            &self.principal.tenant.hash().object_name(id),
+        )
     }
 }
 
@@ -144,11 +164,15 @@ impl Call<'_> {
 fn refused(error: CallError, id: &str) -> ApiError {
     match error {
         CallError::Refused(Refusal::NotFound) => ApiError::not_found(id),
-        CallError::Refused(Refusal::Invalid) => ApiError::invalid("'after' names nothing in this list.").at("after"),
-        CallError::Refused(Refusal::KeyReused) => ApiError::conflict("This Idempotency-Key was used with another body."),
-        CallError::Refused(Refusal::Conflict) => {
-            ApiError::conflict("session must be durably idle or failed without required actions before deletion")
+        CallError::Refused(Refusal::Invalid) => {
+            ApiError::invalid("'after' names nothing in this list.").at("after")
         }
+        CallError::Refused(Refusal::KeyReused) => {
+            ApiError::conflict("This Idempotency-Key was used with another body.")
+        }
+        CallError::Refused(Refusal::Conflict) => ApiError::conflict(
+            "session must be durably idle or failed without required actions before deletion",
+        ),
         CallError::Refused(Refusal::Stale | Refusal::Unavailable) | CallError::Broken => {
             ApiError::unavailable("The session does not answer. Try again.")
         }
@@ -157,5 +181,9 @@ fn refused(error: CallError, id: &str) -> ApiError {
 
 /// JSON that an object made, handed on.
 fn json(status: u16, json: &str) -> Answer<Response> {
-    Ok(Response::builder().with_status(status).with_header("content-type", "application/json")?.ok(json)?.with_status(status))
+    Ok(Response::builder()
+        .with_status(status)
+        .with_header("content-type", "application/json")?
+        .ok(json)?
+        .with_status(status))
 }

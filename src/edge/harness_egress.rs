@@ -14,7 +14,11 @@ use worker::{Context, Env, Headers, Request, RequestInit, Response, Result};
 
 /// The handler of the entrypoint `HarnessEgress`.
 #[wasm_bindgen(js_name = harnessEgress)]
-pub async fn harness_egress(request: web_sys::Request, env: Env, ctx: worker_sys::Context) -> std::result::Result<web_sys::Response, JsValue> {
+pub async fn harness_egress(
+    request: web_sys::Request,
+    env: Env,
+    ctx: worker_sys::Context,
+) -> std::result::Result<web_sys::Response, JsValue> {
     Ok(AssertUnwindSafe(decide(request, &env, &Context::new(ctx))).await?)
 }
 
@@ -24,7 +28,9 @@ struct Refused(u16, &'static str);
 impl From<CallError> for Refused {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Refused(refusal @ (Refusal::Stale | Refusal::Conflict)) => Self(403, refusal.code()),
+            CallError::Refused(refusal @ (Refusal::Stale | Refusal::Conflict)) => {
+                Self(403, refusal.code())
+            }
             CallError::Refused(refusal) => Self(503, refusal.code()),
             CallError::Broken => Self(503, "harness_unavailable"),
         }
@@ -47,21 +53,39 @@ async fn decide(request: web_sys::Request, env: &Env, ctx: &Context) -> Result<w
 }
 
 fn identify(key: &RootKey, ctx: &Context) -> std::result::Result<ContainerProps, Refused> {
-    let props = ctx.props::<ContainerProps>().map_err(|_| Refused(403, "props_forged"))?;
-    props.verify(key, Label::HarnessEgress, now()).map_err(|error| Refused(403, error.code()))?;
+    let props = ctx
+        .props::<ContainerProps>()
+        .map_err(|_| Refused(403, "props_forged"))?;
+    props
+        .verify(key, Label::HarnessEgress, now())
+        .map_err(|error| Refused(403, error.code()))?;
     Ok(props)
 }
 
-async fn route(request: web_sys::Request, env: &Env, key: &RootKey, props: &ContainerProps) -> Result<std::result::Result<web_sys::Response, Refused>> {
-    let Ok(url) = worker::Url::parse(&request.url()) else { return Ok(Err(Refused(400, "url_malformed"))) };
+async fn route(
+    request: web_sys::Request,
+    env: &Env,
+    key: &RootKey,
+    props: &ContainerProps,
+) -> Result<std::result::Result<web_sys::Response, Refused>> {
+    let Ok(url) = worker::Url::parse(&request.url()) else {
+        return Ok(Err(Refused(400, "url_malformed")));
+    };
     let plain = url.scheme() == "http" && url.port().is_none() && url.query().is_none();
-    match (url.host_str().unwrap_or_default(), request.method().as_str(), url.path()) {
+    match (
+        url.host_str().unwrap_or_default(),
+        request.method().as_str(),
+        url.path(),
+    ) {
         _ if !plain => Ok(Err(Refused(403, "host_not_reserved"))),
         (MODEL_HOST, "POST", "/v1/responses") => {
             let harness = calls::object(env, Class::Harness, &props.object)?;
-            let authorized: CallResult<Authorized> = calls::call(&harness, &HarnessCall::Authorize { epoch: props.epoch }).await;
+            let authorized: CallResult<Authorized> =
+                calls::call(&harness, &HarnessCall::Authorize { epoch: props.epoch }).await;
             match authorized {
-                Ok(authorized) => model::forward(request, env, key, &props.object, &authorized.preset).await,
+                Ok(authorized) => {
+                    model::forward(request, env, key, &props.object, &authorized.preset).await
+                }
                 Err(error) => Ok(Err(error.into())),
             }
         }
@@ -75,8 +99,16 @@ async fn route(request: web_sys::Request, env: &Env, key: &RootKey, props: &Cont
     }
 }
 
-async fn join_exec_link(request: web_sys::Request, env: &Env, props: &ContainerProps) -> Result<web_sys::Response> {
-    if request.headers().get("upgrade")?.is_none_or(|value| !value.eq_ignore_ascii_case("websocket")) {
+async fn join_exec_link(
+    request: web_sys::Request,
+    env: &Env,
+    props: &ContainerProps,
+) -> Result<web_sys::Response> {
+    if request
+        .headers()
+        .get("upgrade")?
+        .is_none_or(|value| !value.eq_ignore_ascii_case("websocket"))
+    {
         return Ok(refusal(426, "websocket_required")?.into());
     }
     let headers = Headers::new();
@@ -85,7 +117,10 @@ async fn join_exec_link(request: web_sys::Request, env: &Env, props: &ContainerP
     init.with_headers(headers);
     let harness = calls::object(env, Class::Harness, &props.object)?;
     let url = format!("http://object/exec?epoch={}", props.epoch);
-    Ok(harness.fetch_with_request(Request::new_with_init(&url, &init)?).await?.into())
+    Ok(harness
+        .fetch_with_request(Request::new_with_init(&url, &init)?)
+        .await?
+        .into())
 }
 
 /// An error in the shape that a client of the Responses API reads.

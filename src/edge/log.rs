@@ -4,6 +4,10 @@
 pub fn event(name: &str, fields: &[(&str, &str)]) {
     let mut line = serde_json::Map::new();
     line.insert("event".to_owned(), name.into());
-    line.extend(fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())));
+    line.extend(
+        fields
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).into())),
+    );
     worker::console_log!("{}", serde_json::Value::Object(line));
 }

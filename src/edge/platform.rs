@@ -20,11 +20,15 @@ use worker::Error;
 
 /// A JavaScript exception as an error, by its message alone.
 pub fn js_error(value: JsValue) -> Error {
-    let text = value.dyn_ref::<js_sys::Error>().map(|e| String::from(e.message()));
+    let text = value
+        .dyn_ref::<js_sys::Error>()
+        .map(|e| String::from(e.message()));
     Error::RustError(text.unwrap_or_else(|| format!("{value:?}")))
 }
 
 /// A plain JavaScript object. The default serialiser would make a `Map` of a map, which the runtime reads as empty.
 pub fn to_js<T: serde::Serialize>(value: &T) -> worker::Result<JsValue> {
-    value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).map_err(|e| Error::RustError(e.to_string()))
+    value
+        .serialize(&serde_wasm_bindgen::Serializer::json_compatible())
+        .map_err(|e| Error::RustError(e.to_string()))
 }

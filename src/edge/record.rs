@@ -14,12 +14,24 @@ pub fn init(storage: &Storage) -> Result<()> {
 
 /// Reads the row; none is an object that never was used.
 pub fn load<T: Default + for<'a> Deserialize<'a>>(storage: &Storage) -> Result<T> {
-    let rows = storage.sql().exec("SELECT json FROM record", None)?.to_array::<Row>()?;
-    rows.first().map_or_else(|| Ok(T::default()), |row| Ok(serde_json::from_str(&row.json)?))
+    let rows = storage
+        .sql()
+        .exec("SELECT json FROM record", None)?
+        .to_array::<Row>()?;
+    rows.first().map_or_else(
+        || Ok(T::default()),
+        |row| Ok(serde_json::from_str(&row.json)?),
+    )
 }
 
 /// Writes the row.
 pub fn save<T: Serialize>(storage: &Storage, record: &T) -> Result<()> {
     let json = serde_json::to_string(record)?;
-    storage.sql().exec("INSERT OR REPLACE INTO record VALUES (1, ?)", vec![json.into()]).map(drop)
+    storage
+        .sql()
+        .exec(
+            "INSERT OR REPLACE INTO record VALUES (1, ?)",
+            vec![json.into()],
+        )
+        .map(drop)
 }

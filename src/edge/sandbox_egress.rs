@@ -10,7 +10,11 @@ use worker::{Context, Env, Response, Result};
 
 /// The handler of the entrypoint `SandboxEgress`.
 #[wasm_bindgen(js_name = sandboxEgress)]
-pub async fn sandbox_egress(_request: web_sys::Request, env: Env, ctx: worker_sys::Context) -> std::result::Result<web_sys::Response, JsValue> {
+pub async fn sandbox_egress(
+    _request: web_sys::Request,
+    env: Env,
+    ctx: worker_sys::Context,
+) -> std::result::Result<web_sys::Response, JsValue> {
     Ok(refuse(&env, &Context::new(ctx))?.into())
 }
 
@@ -27,5 +31,8 @@ fn refuse(env: &Env, ctx: &Context) -> Result<Response> {
         "code": reason,
         "message": "This sandbox has no network. Work with what is in the sandbox, or ask for a session whose environment allows the host.",
     });
-    Response::builder().with_status(403).with_header("x-cloister-egress", reason)?.from_json(&body)
+    Response::builder()
+        .with_status(403)
+        .with_header("x-cloister-egress", reason)?
+        .from_json(&body)
 }

@@ -4,7 +4,9 @@ use worker::{Env, Error, Result};
 
 /// A variable of wrangler.toml.
 pub fn var(env: &Env, name: &str) -> Result<String> {
-    env.var(name).map(|value| value.to_string()).map_err(|_| missing(name))
+    env.var(name)
+        .map(|value| value.to_string())
+        .map_err(|_| missing(name))
 }
 
 /// A secret.
@@ -18,7 +20,8 @@ pub fn secret(env: &Env, name: &str) -> Result<Secret> {
 
 /// The root key, `CLOISTER_SECRET`.
 pub fn root_key(env: &Env) -> Result<RootKey> {
-    RootKey::parse(&secret(env, "CLOISTER_SECRET")?).map_err(|_| Error::from("setting CLOISTER_SECRET is not 64 hex digits"))
+    RootKey::parse(&secret(env, "CLOISTER_SECRET")?)
+        .map_err(|_| Error::from("setting CLOISTER_SECRET is not 64 hex digits"))
 }
 
 fn missing(name: &str) -> Error {

@@ -10,22 +10,50 @@ fn key() -> RootKey {
 fn verifies_what_it_issued_until_it_expires() {
     let props = ContainerProps::issue(&key(), Label::HarnessEgress, "t/s", 3, 1_000);
     assert_eq!(props.verify(&key(), Label::HarnessEgress, 999), Ok(()));
-    assert_eq!(props.verify(&key(), Label::HarnessEgress, 1_000), Err(PropsError::Expired));
-    assert_eq!(props.verify(&key(), Label::SandboxEgress, 0), Err(PropsError::Forged));
+    assert_eq!(
+        props.verify(&key(), Label::HarnessEgress, 1_000),
+        Err(PropsError::Expired)
+    );
+    assert_eq!(
+        props.verify(&key(), Label::SandboxEgress, 0),
+        Err(PropsError::Forged)
+    );
 }
 
 #[test]
 fn any_changed_field_is_forged() {
     let props = ContainerProps::issue(&key(), Label::HarnessEgress, "t/s", 3, 1_000);
     let forged = [
-        ContainerProps { object: "t/r".into(), ..props.clone() },
-        ContainerProps { epoch: 4, ..props.clone() },
-        ContainerProps { expires_at: 2_000, ..props.clone() },
-        ContainerProps { mac: "0".repeat(64), ..props.clone() },
-        ContainerProps { mac: String::new(), ..props.clone() },
-        ContainerProps { mac: "ä".repeat(32), ..props.clone() },
+        ContainerProps {
+            object: "t/r".into(),
+            ..props.clone()
+        },
+        ContainerProps {
+            epoch: 4,
+            ..props.clone()
+        },
+        ContainerProps {
+            expires_at: 2_000,
+            ..props.clone()
+        },
+        ContainerProps {
+            mac: "0".repeat(64),
+            ..props.clone()
+        },
+        ContainerProps {
+            mac: String::new(),
+            ..props.clone()
+        },
+        ContainerProps {
+            mac: "ä".repeat(32),
+            ..props.clone()
+        },
     ];
     for props in forged {
-        assert_eq!(props.verify(&key(), Label::HarnessEgress, 0), Err(PropsError::Forged), "{props:?}");
+        assert_eq!(
+            props.verify(&key(), Label::HarnessEgress, 0),
+            Err(PropsError::Forged),
+            "{props:?}"
+        );
     }
 }

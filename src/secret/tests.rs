@@ -14,7 +14,11 @@ fn secrets_do_not_print() {
 fn root_key_is_64_hex_digits() {
     assert!(RootKey::parse(&Secret::new("aB".repeat(32))).is_ok());
     for bad in ["", "ab", &"g".repeat(64), &"a".repeat(63), &"a".repeat(66)] {
-        assert_eq!(RootKey::parse(&Secret::new(bad)).err(), Some(InvalidRootKey), "{bad}");
+        assert_eq!(
+            RootKey::parse(&Secret::new(bad)).err(),
+            Some(InvalidRootKey),
+            "{bad}"
+        );
     }
 }
 

@@ -12,7 +12,11 @@ fn names_have_a_fixed_alphabet() {
 
 #[test]
 fn object_names_do_not_collide_between_tenants() {
-    let name = |t: &str| Tenant::new(t).map(|t| t.hash().object_name("sess_1")).unwrap_or_default();
+    let name = |t: &str| {
+        Tenant::new(t)
+            .map(|t| t.hash().object_name("sess_1"))
+            .unwrap_or_default()
+    };
     assert_eq!(name("acme").len(), 32 + 1 + 6);
     assert_ne!(name("acme"), name("acme2"));
 }

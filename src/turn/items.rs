@@ -2,13 +2,19 @@
 use super::state::{OpenItem, Running, Session, SoFar};
 use super::step::{ItemWrite, Seeds, Step};
 use crate::wire::event::{
-    CommandOutputDeltaEvent, ContentPartEvent, Event, ItemEvent, OutputTextDeltaEvent, OutputTextDoneEvent, SummaryPartDoneEvent,
-    SummaryPartEvent, SummaryTextDeltaEvent, SummaryTextDoneEvent,
+    CommandOutputDeltaEvent, ContentPartEvent, Event, ItemEvent, OutputTextDeltaEvent,
+    OutputTextDoneEvent, SummaryPartDoneEvent, SummaryPartEvent, SummaryTextDeltaEvent,
+    SummaryTextDoneEvent,
 };
 use crate::wire::id::Kind;
-use crate::wire::item::{CallStatus, CommandExecution, Content, Item, Message, OutputStatus, Phase, Reasoning, Role, Summary};
+use crate::wire::item::{
+    CallStatus, CommandExecution, Content, Item, Message, OutputStatus, Phase, Reasoning, Role,
+    Summary,
+};
 use crate::wire::turn::TurnStatus;
-use cloister_protocol::{self as protocol, FileChange, FileChangeKind, ItemKind, ItemStatus, MAX_TEXT_BYTES, WORKSPACE};
+use cloister_protocol::{
+    self as protocol, FileChange, FileChangeKind, ItemKind, ItemStatus, MAX_TEXT_BYTES, WORKSPACE,
+};
 
 /// Items that may be open at once. A harness runs a few commands in parallel; more is a forgery and is not shown.
 const MAX_OPEN: usize = 64;
@@ -16,7 +22,12 @@ const MAX_OPEN: usize = 64;
 const MAX_PARTS: usize = 64;
 
 impl Session {
-    pub(super) fn take_event(&mut self, event: protocol::Event, seeds: &mut Seeds<'_>, step: &mut Step) {
+    pub(super) fn take_event(
+        &mut self,
+        event: protocol::Event,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
         use protocol::Event as E;
         match event {
             E::Ready { .. } => {}
@@ -39,13 +50,40 @@ impl Session {
                 }
             }
             // Of a turn that has ended: its items are closed, and stored events never change.
-            E::ItemStarted { turn_id, item } => self.with_running(&turn_id, |scribe| scribe.start(&item), seeds, step),
-            E::TextDelta { turn_id, item_id, delta } => self.with_running(&turn_id, |scribe| scribe.text(&item_id, delta), seeds, step),
-            E::ReasoningDelta { turn_id, item_id, part, delta } => {
-                self.with_running(&turn_id, |scribe| scribe.reasoning(&item_id, part, delta), seeds, step);
+            E::ItemStarted { turn_id, item } => {
+                self.with_running(&turn_id, |scribe| scribe.start(&item), seeds, step)
             }
-            E::OutputDelta { turn_id, item_id, delta } => self.with_running(&turn_id, |scribe| scribe.output(&item_id, delta), seeds, step),
-            E::ItemCompleted { turn_id, item } => self.with_running(&turn_id, |scribe| scribe.complete(item), seeds, step),
+            E::TextDelta {
+                turn_id,
+                item_id,
+                delta,
+            } => self.with_running(&turn_id, |scribe| scribe.text(&item_id, delta), seeds, step),
+            E::ReasoningDelta {
+                turn_id,
+                item_id,
+                part,
+                delta,
+            } => {
+                self.with_running(
+                    &turn_id,
+                    |scribe| scribe.reasoning(&item_id, part, delta),
+                    seeds,
+                    step,
+                );
+            }
+            E::OutputDelta {
+                turn_id,
+                item_id,
+                delta,
+            } => self.with_running(
+                &turn_id,
+                |scribe| scribe.output(&item_id, delta),
+                seeds,
+                step,
+            ),
+            E::ItemCompleted { turn_id, item } => {
+                self.with_running(&turn_id, |scribe| scribe.complete(item), seeds, step)
+            }
         }
     }
 
@@ -53,19 +91,47 @@ impl Session {
         self.running_turn() == Some(turn_id)
     }
 
-    fn with_running(&mut self, turn_id: &str, write: impl FnOnce(&mut Scribe<'_, '_>), seeds: &mut Seeds<'_>, step: &mut Step) {
-        if let Some(running) = self.running.as_mut().filter(|running| running.turn.id == turn_id) {
-            write(&mut Scribe { session_id: &self.public.id, running, seeds, step });
+    fn with_running(
+        &mut self,
+        turn_id: &str,
+        write: impl FnOnce(&mut Scribe<'_, '_>),
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
+        if let Some(running) = self
+            .running
+            .as_mut()
+            .filter(|running| running.turn.id == turn_id)
+        {
+            write(&mut Scribe {
+                session_id: &self.public.id,
+                running,
+                seeds,
+                step,
+            });
         }
     }
 
     /// Ends what is still open when a turn ends: it is incomplete, and a command that a cancel cut short is not kept.
-    pub(super) fn close_items(&self, running: &mut Running, status: TurnStatus, seeds: &mut Seeds<'_>, step: &mut Step) {
-        let mut scribe = Scribe { session_id: &self.public.id, running, seeds, step };
+    pub(super) fn close_items(
+        &self,
+        running: &mut Running,
+        status: TurnStatus,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
+        let mut scribe = Scribe {
+            session_id: &self.public.id,
+            running,
+            seeds,
+            step,
+        };
         for open in std::mem::take(&mut scribe.running.open) {
             let item = scribe.item(&open, OutputStatus::Incomplete, CallStatus::Incomplete);
             let write = match (&item, status) {
-                (Item::CommandExecution(_), TurnStatus::Cancelled) => ItemWrite::Remove(open.id.clone()),
+                (Item::CommandExecution(_), TurnStatus::Cancelled) => {
+                    ItemWrite::Remove(open.id.clone())
+                }
                 (_, _) => ItemWrite::Update(item.clone()),
             };
             scribe.step.items.push(write);
@@ -88,14 +154,37 @@ impl Scribe<'_, '_> {
             return;
         }
         let (kind, so_far) = match &item.kind {
-            ItemKind::Message { phase, .. } => (Kind::Message, SoFar::Message { text: String::new(), phase: *phase }),
+            ItemKind::Message { phase, .. } => (
+                Kind::Message,
+                SoFar::Message {
+                    text: String::new(),
+                    phase: *phase,
+                },
+            ),
             ItemKind::Reasoning { .. } => (Kind::Reasoning, SoFar::Reasoning { parts: Vec::new() }),
-            ItemKind::Command { command, cwd, .. } => (Kind::Command, SoFar::Command { command: command.clone(), cwd: cwd.clone() }),
-            ItemKind::FileChanges { .. } => (Kind::Command, SoFar::Command { command: "apply_patch".into(), cwd: Some(WORKSPACE.into()) }),
+            ItemKind::Command { command, cwd, .. } => (
+                Kind::Command,
+                SoFar::Command {
+                    command: command.clone(),
+                    cwd: cwd.clone(),
+                },
+            ),
+            ItemKind::FileChanges { .. } => (
+                Kind::Command,
+                SoFar::Command {
+                    command: "apply_patch".into(),
+                    cwd: Some(WORKSPACE.into()),
+                },
+            ),
         };
         let output_index = self.running.next_output_index;
         self.running.next_output_index += 1;
-        let open = OpenItem { harness_id: item.id.clone(), id: self.seeds.id(kind), output_index, so_far };
+        let open = OpenItem {
+            harness_id: item.id.clone(),
+            id: self.seeds.id(kind),
+            output_index,
+            so_far,
+        };
         let shown = self.item(&open, OutputStatus::InProgress, CallStatus::InProgress);
         self.step.items.push(ItemWrite::Append(shown.clone()));
         let event = self.item_event(&open, shown);
@@ -108,9 +197,13 @@ impl Scribe<'_, '_> {
     }
 
     fn text(&mut self, harness_id: &str, delta: String) {
-        let Some(at) = self.position(harness_id) else { return };
+        let Some(at) = self.position(harness_id) else {
+            return;
+        };
         let open = &mut self.running.open[at];
-        let SoFar::Message { text, .. } = &mut open.so_far else { return };
+        let SoFar::Message { text, .. } = &mut open.so_far else {
+            return;
+        };
         let delta = take_room(delta, text.len());
         if delta.is_empty() {
             return;
@@ -130,12 +223,16 @@ impl Scribe<'_, '_> {
     }
 
     fn reasoning(&mut self, harness_id: &str, part: u32, delta: String) {
-        let Some(at) = self.position(harness_id) else { return };
+        let Some(at) = self.position(harness_id) else {
+            return;
+        };
         let part = part as usize;
         if part >= MAX_PARTS {
             return;
         }
-        let SoFar::Reasoning { parts } = &self.running.open[at].so_far else { return };
+        let SoFar::Reasoning { parts } = &self.running.open[at].so_far else {
+            return;
+        };
         for index in parts.len()..=part {
             let event = self.summary_part(at, index, String::new());
             self.step.events.push(Event::SummaryPartAdded(event));
@@ -143,7 +240,9 @@ impl Scribe<'_, '_> {
                 parts.push(String::new());
             }
         }
-        let SoFar::Reasoning { parts } = &mut self.running.open[at].so_far else { return };
+        let SoFar::Reasoning { parts } = &mut self.running.open[at].so_far else {
+            return;
+        };
         let delta = take_room(delta, parts[part].len());
         if delta.is_empty() {
             return;
@@ -163,7 +262,9 @@ impl Scribe<'_, '_> {
     }
 
     fn output(&mut self, harness_id: &str, delta: String) {
-        let Some(at) = self.position(harness_id) else { return };
+        let Some(at) = self.position(harness_id) else {
+            return;
+        };
         let open = &self.running.open[at];
         if !matches!(open.so_far, SoFar::Command { .. }) || delta.is_empty() {
             return;
@@ -181,12 +282,16 @@ impl Scribe<'_, '_> {
 
     fn complete(&mut self, item: protocol::Item) {
         self.start(&item);
-        let Some(at) = self.position(&item.id) else { return };
+        let Some(at) = self.position(&item.id) else {
+            return;
+        };
         match &item.kind {
             // What was never sent as a delta, so that the deltas add up to the whole.
             ItemKind::Message { text, .. } => {
                 let missing = match &self.running.open[at].so_far {
-                    SoFar::Message { text: shown, .. } => text.strip_prefix(shown.as_str()).map(str::to_owned),
+                    SoFar::Message { text: shown, .. } => {
+                        text.strip_prefix(shown.as_str()).map(str::to_owned)
+                    }
                     SoFar::Reasoning { .. } | SoFar::Command { .. } => None,
                 };
                 self.text(&item.id, missing.unwrap_or_default());
@@ -194,7 +299,9 @@ impl Scribe<'_, '_> {
             ItemKind::Reasoning { summary } => {
                 for (index, part) in summary.iter().enumerate().take(MAX_PARTS) {
                     let missing = match &self.running.open[at].so_far {
-                        SoFar::Reasoning { parts } => part.strip_prefix(parts.get(index).map_or("", String::as_str)).map(str::to_owned),
+                        SoFar::Reasoning { parts } => part
+                            .strip_prefix(parts.get(index).map_or("", String::as_str))
+                            .map(str::to_owned),
                         SoFar::Message { .. } | SoFar::Command { .. } => None,
                     };
                     self.reasoning(&item.id, index as u32, missing.unwrap_or_default());
@@ -234,7 +341,13 @@ impl Scribe<'_, '_> {
                 self.step.events.push(Event::ContentPartDone(part));
             }
             SoFar::Reasoning { parts } => {
-                let cut = matches!(&item, Item::Reasoning(Reasoning { status: Some(OutputStatus::Incomplete), .. }));
+                let cut = matches!(
+                    &item,
+                    Item::Reasoning(Reasoning {
+                        status: Some(OutputStatus::Incomplete),
+                        ..
+                    })
+                );
                 for (index, text) in parts.iter().enumerate() {
                     self.summary_done(open, index, text, cut);
                 }
@@ -246,26 +359,36 @@ impl Scribe<'_, '_> {
     }
 
     fn summary_done(&mut self, open: &OpenItem, index: usize, text: &str, cut: bool) {
-        let (item_id, turn_id, session_id) = (open.id.clone(), self.running.turn.id.clone(), self.session_id.to_owned());
-        self.step.events.push(Event::SummaryTextDone(SummaryTextDoneEvent {
-            event_id: self.seeds.id(Kind::Event),
-            session_id: session_id.clone(),
-            turn_id: turn_id.clone(),
-            item_id: item_id.clone(),
-            output_index: open.output_index,
-            summary_index: index as u32,
-            text: text.to_owned(),
-        }));
-        self.step.events.push(Event::SummaryPartDone(SummaryPartDoneEvent {
-            event_id: self.seeds.id(Kind::Event),
-            session_id,
-            turn_id,
-            item_id,
-            output_index: open.output_index,
-            summary_index: index as u32,
-            part: Summary::SummaryText { text: text.to_owned() },
-            status: cut.then_some(OutputStatus::Incomplete),
-        }));
+        let (item_id, turn_id, session_id) = (
+            open.id.clone(),
+            self.running.turn.id.clone(),
+            self.session_id.to_owned(),
+        );
+        self.step
+            .events
+            .push(Event::SummaryTextDone(SummaryTextDoneEvent {
+                event_id: self.seeds.id(Kind::Event),
+                session_id: session_id.clone(),
+                turn_id: turn_id.clone(),
+                item_id: item_id.clone(),
+                output_index: open.output_index,
+                summary_index: index as u32,
+                text: text.to_owned(),
+            }));
+        self.step
+            .events
+            .push(Event::SummaryPartDone(SummaryPartDoneEvent {
+                event_id: self.seeds.id(Kind::Event),
+                session_id,
+                turn_id,
+                item_id,
+                output_index: open.output_index,
+                summary_index: index as u32,
+                part: Summary::SummaryText {
+                    text: text.to_owned(),
+                },
+                status: cut.then_some(OutputStatus::Incomplete),
+            }));
     }
 
     /// The item as far as it has been shown.
@@ -275,17 +398,34 @@ impl Scribe<'_, '_> {
             SoFar::Message { text, phase } => {
                 let content = match status {
                     OutputStatus::InProgress => Vec::new(),
-                    OutputStatus::Completed | OutputStatus::Incomplete => vec![Content::OutputText { text: text.clone() }],
+                    OutputStatus::Completed | OutputStatus::Incomplete => {
+                        vec![Content::OutputText { text: text.clone() }]
+                    }
                 };
                 let phase = phase.map(|phase| match phase {
                     protocol::Phase::Commentary => Phase::Commentary,
                     protocol::Phase::FinalAnswer => Phase::FinalAnswer,
                 });
-                Item::Message(Message { id, turn_id, role: Role::Assistant, status, phase, content })
+                Item::Message(Message {
+                    id,
+                    turn_id,
+                    role: Role::Assistant,
+                    status,
+                    phase,
+                    content,
+                })
             }
             SoFar::Reasoning { parts } => {
-                let summary = parts.iter().map(|text| Summary::SummaryText { text: text.clone() }).collect();
-                Item::Reasoning(Reasoning { id, turn_id, status: Some(status), summary })
+                let summary = parts
+                    .iter()
+                    .map(|text| Summary::SummaryText { text: text.clone() })
+                    .collect();
+                Item::Reasoning(Reasoning {
+                    id,
+                    turn_id,
+                    status: Some(status),
+                    summary,
+                })
             }
             SoFar::Command { command, cwd } => Item::CommandExecution(CommandExecution {
                 id,
@@ -335,7 +475,10 @@ impl Scribe<'_, '_> {
     }
 
     fn position(&self, harness_id: &str) -> Option<usize> {
-        self.running.open.iter().position(|open| open.harness_id == harness_id)
+        self.running
+            .open
+            .iter()
+            .position(|open| open.harness_id == harness_id)
     }
 }
 
@@ -343,7 +486,10 @@ impl Scribe<'_, '_> {
 fn take_room(mut delta: String, used: usize) -> String {
     let room = MAX_TEXT_BYTES.saturating_sub(used);
     if delta.len() > room {
-        let end = (0..=room).rev().find(|at| delta.is_char_boundary(*at)).unwrap_or_default();
+        let end = (0..=room)
+            .rev()
+            .find(|at| delta.is_char_boundary(*at))
+            .unwrap_or_default();
         delta.truncate(end);
     }
     delta
@@ -351,7 +497,12 @@ fn take_room(mut delta: String, used: usize) -> String {
 
 fn result_of(command: &mut CommandExecution, kind: ItemKind, status: ItemStatus) {
     match kind {
-        ItemKind::Command { output, exit_code, duration_ms, .. } => {
+        ItemKind::Command {
+            output,
+            exit_code,
+            duration_ms,
+            ..
+        } => {
             command.output = output;
             command.exit_code = exit_code;
             command.duration_ms = duration_ms;

@@ -74,9 +74,17 @@ pub(super) struct OpenItem {
 /// What has been shown of an open item.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum SoFar {
-    Message { text: String, phase: Option<cloister_protocol::Phase> },
-    Reasoning { parts: Vec<String> },
-    Command { command: String, cwd: Option<String> },
+    Message {
+        text: String,
+        phase: Option<cloister_protocol::Phase>,
+    },
+    Reasoning {
+        parts: Vec<String>,
+    },
+    Command {
+        command: String,
+        cwd: Option<String>,
+    },
 }
 
 /// A message sent to steer a turn.
@@ -97,12 +105,22 @@ pub(super) struct Seen {
 impl Session {
     /// A session that was just created, idle.
     pub fn new(identity: Identity, public: session::Session) -> Self {
-        Self { identity, public, version: 1, running: None, waiting: Vec::new(), steering: Vec::new(), seen: Seen::default() }
+        Self {
+            identity,
+            public,
+            version: 1,
+            running: None,
+            waiting: Vec::new(),
+            steering: Vec::new(),
+            seen: Seen::default(),
+        }
     }
 
     /// When [`step`](Self::step) wants a [`Tick`](super::Input::Tick), Unix milliseconds.
     pub fn wake_at(&self) -> Option<u64> {
-        self.running.as_ref().map(|running| running.stopping.map_or(running.deadline, |(_, end)| end))
+        self.running
+            .as_ref()
+            .map(|running| running.stopping.map_or(running.deadline, |(_, end)| end))
     }
 
     /// Whether it may be deleted: nothing runs and nothing waits.
@@ -112,6 +130,8 @@ impl Session {
 
     /// The running turn's id.
     pub fn running_turn(&self) -> Option<&str> {
-        self.running.as_ref().map(|running| running.turn.id.as_str())
+        self.running
+            .as_ref()
+            .map(|running| running.turn.id.as_str())
     }
 }

@@ -141,12 +141,20 @@ impl Session {
                     self.take_event(event, seeds, &mut step);
                 }
             }
-            Input::NotStarted { turn_id } => self.lose(&turn_id, TurnErrorCode::SandboxError, seeds, &mut step),
-            Input::Lost { turn_id } => self.lose(&turn_id, TurnErrorCode::InternalError, seeds, &mut step),
+            Input::NotStarted { turn_id } => {
+                self.lose(&turn_id, TurnErrorCode::SandboxError, seeds, &mut step)
+            }
+            Input::Lost { turn_id } => {
+                self.lose(&turn_id, TurnErrorCode::InternalError, seeds, &mut step)
+            }
             Input::NotSteered { input_id } => self.steer_refused(&input_id, seeds, &mut step),
             Input::Tick => self.tick(seeds, &mut step),
         }
-        if step.events.iter().any(|event| matches!(event, Event::SessionInProgress(_) | Event::SessionIdle(_))) {
+        if step
+            .events
+            .iter()
+            .any(|event| matches!(event, Event::SessionInProgress(_) | Event::SessionIdle(_)))
+        {
             self.version += 1;
         }
         step
@@ -161,14 +169,23 @@ impl Session {
         newer
     }
 
-    fn take_messages(&mut self, messages: Vec<UserMessage>, seeds: &mut Seeds<'_>, step: &mut Step) {
+    fn take_messages(
+        &mut self,
+        messages: Vec<UserMessage>,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
         if messages.is_empty() {
             return;
         }
         match &self.running {
             None => self.begin(messages, seeds, step),
             // A turn that the harness has not taken cannot be steered, nor one that stops.
-            Some(running) if running.turn.status == TurnStatus::Queued || running.stopping.is_some() => self.waiting.extend(messages),
+            Some(running)
+                if running.turn.status == TurnStatus::Queued || running.stopping.is_some() =>
+            {
+                self.waiting.extend(messages)
+            }
             Some(_) => self.steer(messages, seeds, step),
         }
     }
@@ -189,7 +206,8 @@ impl Session {
             prompt_cache_options: self.public.prompt_cache_options,
         };
         let turn_id = turn.id.clone();
-        step.events.push(Event::TurnCreated(self.turn_event(&turn, seeds)));
+        step.events
+            .push(Event::TurnCreated(self.turn_event(&turn, seeds)));
         step.turns.push(turn.clone());
         let input = harness_input(&messages);
         self.add_user_items(&turn_id, messages, seeds, step);
@@ -202,7 +220,8 @@ impl Session {
             deadline: seeds.now + seeds.turn_deadline,
         });
         self.public.status = SessionStatus::InProgress;
-        step.events.push(Event::SessionInProgress(self.session_event(seeds)));
+        step.events
+            .push(Event::SessionInProgress(self.session_event(seeds)));
         step.effects.push(Effect::Run { turn_id, input });
     }
 
@@ -210,20 +229,38 @@ impl Session {
         let Some(running) = &self.running else { return };
         let turn_id = running.turn.id.clone();
         let input_id = seeds.id(Kind::Message);
-        step.effects.push(Effect::Steer { turn_id: turn_id.clone(), input_id: input_id.clone(), input: harness_input(&messages) });
-        self.steering.push(Steering { input_id, turn_id, messages });
+        step.effects.push(Effect::Steer {
+            turn_id: turn_id.clone(),
+            input_id: input_id.clone(),
+            input: harness_input(&messages),
+        });
+        self.steering.push(Steering {
+            input_id,
+            turn_id,
+            messages,
+        });
     }
 
     pub(super) fn steered(&mut self, input_id: &str, seeds: &mut Seeds<'_>, step: &mut Step) {
-        if let Some(at) = self.steering.iter().position(|steering| steering.input_id == input_id) {
-            let Steering { turn_id, messages, .. } = self.steering.remove(at);
+        if let Some(at) = self
+            .steering
+            .iter()
+            .position(|steering| steering.input_id == input_id)
+        {
+            let Steering {
+                turn_id, messages, ..
+            } = self.steering.remove(at);
             self.add_user_items(&turn_id, messages, seeds, step);
         }
     }
 
     /// What a turn did not take becomes the next turn's.
     pub(super) fn steer_refused(&mut self, input_id: &str, seeds: &mut Seeds<'_>, step: &mut Step) {
-        if let Some(at) = self.steering.iter().position(|steering| steering.input_id == input_id) {
+        if let Some(at) = self
+            .steering
+            .iter()
+            .position(|steering| steering.input_id == input_id)
+        {
             let messages = self.steering.remove(at).messages;
             self.waiting.extend(messages);
             self.begin_waiting(seeds, step);
@@ -237,9 +274,19 @@ impl Session {
         }
     }
 
-    fn add_user_items(&mut self, turn_id: &str, messages: Vec<UserMessage>, seeds: &mut Seeds<'_>, step: &mut Step) {
+    fn add_user_items(
+        &mut self,
+        turn_id: &str,
+        messages: Vec<UserMessage>,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
         for content in messages {
-            let item = Item::Message(Message::of_user(seeds.id(Kind::Message), turn_id.to_owned(), content));
+            let item = Item::Message(Message::of_user(
+                seeds.id(Kind::Message),
+                turn_id.to_owned(),
+                content,
+            ));
             step.items.push(ItemWrite::Append(item.clone()));
             step.events.push(Event::ItemAdded(ItemEvent {
                 event_id: seeds.id(Kind::Event),
@@ -253,7 +300,9 @@ impl Session {
 
     /// The harness took the turn.
     pub(super) fn started(&mut self, seeds: &mut Seeds<'_>, step: &mut Step) {
-        let Some(running) = &mut self.running else { return };
+        let Some(running) = &mut self.running else {
+            return;
+        };
         if running.turn.status != TurnStatus::Queued {
             return;
         }
@@ -261,7 +310,8 @@ impl Session {
         running.turn.started_at = Some(seeds.seconds());
         let turn = running.turn.clone();
         let stopping = running.stopping.is_some();
-        step.events.push(Event::TurnInProgress(self.turn_event(&turn, seeds)));
+        step.events
+            .push(Event::TurnInProgress(self.turn_event(&turn, seeds)));
         step.turns.push(turn);
         if !stopping && !self.waiting.is_empty() {
             let messages = std::mem::take(&mut self.waiting);
@@ -274,14 +324,18 @@ impl Session {
             // Said before the cancel: it never reaches the model.
             self.waiting.clear();
         }
-        let Some(running) = &mut self.running else { return };
+        let Some(running) = &mut self.running else {
+            return;
+        };
         match running.stopping {
             Some((Stopping::Cancelled, _)) => {}
             // A cancel of a turn that is being stopped for its deadline reads as cancelled.
             Some((Stopping::TimedOut, end)) => running.stopping = Some((why, end)),
             None => {
                 running.stopping = Some((why, seeds.now + seeds.cancel_deadline));
-                step.effects.push(Effect::Interrupt { turn_id: running.turn.id.clone() });
+                step.effects.push(Effect::Interrupt {
+                    turn_id: running.turn.id.clone(),
+                });
             }
         }
     }
@@ -303,7 +357,9 @@ impl Session {
             return;
         }
         // What was sent to steer it may have been taken: it belongs to this turn, and is not run again.
-        let (gone, kept) = std::mem::take(&mut self.steering).into_iter().partition(|steering| steering.turn_id == turn_id);
+        let (gone, kept) = std::mem::take(&mut self.steering)
+            .into_iter()
+            .partition(|steering| steering.turn_id == turn_id);
         self.steering = kept;
         for Steering { messages, .. } in Vec::from_iter::<Vec<Steering>>(gone) {
             self.add_user_items(turn_id, messages, seeds, step);
@@ -325,21 +381,35 @@ impl Session {
         self.end(result, seeds, step);
     }
 
-    fn end(&mut self, result: Result<Outcome, TurnErrorCode>, seeds: &mut Seeds<'_>, step: &mut Step) {
-        let Some(mut running) = self.running.take() else { return };
+    fn end(
+        &mut self,
+        result: Result<Outcome, TurnErrorCode>,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
+        let Some(mut running) = self.running.take() else {
+            return;
+        };
         // A cancel decides how a turn reads, whatever happened meanwhile.
         let (status, code) = match (running.stopping.map(|(why, _)| why), result) {
             (Some(Stopping::Cancelled), _) => (TurnStatus::Cancelled, None),
-            (Some(Stopping::TimedOut), _) => (TurnStatus::Failed, Some(TurnErrorCode::RequestTimeout)),
+            (Some(Stopping::TimedOut), _) => {
+                (TurnStatus::Failed, Some(TurnErrorCode::RequestTimeout))
+            }
             (None, Ok(Outcome::Completed)) => (TurnStatus::Completed, None),
-            (None, Ok(Outcome::Interrupted | Outcome::Failed { .. })) => (TurnStatus::Cancelled, None),
+            (None, Ok(Outcome::Interrupted | Outcome::Failed { .. })) => {
+                (TurnStatus::Cancelled, None)
+            }
             (None, Err(code)) => (TurnStatus::Failed, Some(code)),
         };
         self.close_items(&mut running, status, seeds, step);
         let mut turn = running.turn;
         turn.status = status;
         turn.completed_at = Some(seeds.seconds());
-        turn.error = code.map(|code| TurnError { code, message: error_text(code).to_owned() });
+        turn.error = code.map(|code| TurnError {
+            code,
+            message: error_text(code).to_owned(),
+        });
         turn.usage = running.usage;
         let event = TurnEndEvent {
             event_id: seeds.id(Kind::Event),
@@ -351,22 +421,31 @@ impl Session {
         step.events.push(match status {
             TurnStatus::Completed => Event::TurnCompleted(event),
             TurnStatus::Cancelled => Event::TurnCancelled(event),
-            TurnStatus::Failed | TurnStatus::Queued | TurnStatus::InProgress | TurnStatus::Waiting => Event::TurnFailed(event),
+            TurnStatus::Failed
+            | TurnStatus::Queued
+            | TurnStatus::InProgress
+            | TurnStatus::Waiting => Event::TurnFailed(event),
         });
         step.turns.push(turn);
         self.public.status = SessionStatus::Idle;
-        step.events.push(Event::SessionIdle(self.session_event(seeds)));
+        step.events
+            .push(Event::SessionIdle(self.session_event(seeds)));
         self.begin_waiting(seeds, step);
     }
 
     pub(super) fn used(&mut self, call: protocol::TokenUsage) {
-        let Some(running) = &mut self.running else { return };
+        let Some(running) = &mut self.running else {
+            return;
+        };
         add(running.usage.get_or_insert_default(), call);
         add(self.public.usage.get_or_insert_default(), call);
     }
 
     fn session_event(&self, seeds: &mut Seeds<'_>) -> SessionEvent {
-        SessionEvent { event_id: seeds.id(Kind::Event), session: Box::new(self.public.clone()) }
+        SessionEvent {
+            event_id: seeds.id(Kind::Event),
+            session: Box::new(self.public.clone()),
+        }
     }
 
     fn turn_event(&self, turn: &Turn, seeds: &mut Seeds<'_>) -> TurnEvent {
@@ -383,15 +462,23 @@ impl Session {
 fn add(sum: &mut TokenUsage, call: protocol::TokenUsage) {
     let more = |total: &mut u64, part: u64| *total = total.saturating_add(part);
     more(&mut sum.input_tokens, call.input_tokens);
-    more(&mut sum.input_tokens_details.cached_tokens, call.cached_tokens);
+    more(
+        &mut sum.input_tokens_details.cached_tokens,
+        call.cached_tokens,
+    );
     more(&mut sum.output_tokens, call.output_tokens);
-    more(&mut sum.output_tokens_details.reasoning_tokens, call.reasoning_tokens);
+    more(
+        &mut sum.output_tokens_details.reasoning_tokens,
+        call.reasoning_tokens,
+    );
     sum.total_tokens = sum.input_tokens.saturating_add(sum.output_tokens);
 }
 
 fn harness_input(messages: &[UserMessage]) -> Vec<protocol::Input> {
     let parts = messages.iter().flatten();
-    parts.map(|InputContent::InputText { text }| protocol::Input::Text { text: text.clone() }).collect()
+    parts
+        .map(|InputContent::InputText { text }| protocol::Input::Text { text: text.clone() })
+        .collect()
 }
 
 fn error_code(code: FailureCode) -> TurnErrorCode {
@@ -415,7 +502,9 @@ fn error_code(code: FailureCode) -> TurnErrorCode {
 
 fn error_text(code: TurnErrorCode) -> &'static str {
     match code {
-        TurnErrorCode::ContextLengthExceeded => "The conversation is longer than the model can read.",
+        TurnErrorCode::ContextLengthExceeded => {
+            "The conversation is longer than the model can read."
+        }
         TurnErrorCode::MaxOutputTokens => "The model reached its output limit.",
         TurnErrorCode::UsageLimitExceeded => "The model provider's quota is used up.",
         TurnErrorCode::RateLimitExceeded => "The model provider limits the rate of requests.",
@@ -423,11 +512,15 @@ fn error_text(code: TurnErrorCode) -> &'static str {
         TurnErrorCode::CyberPolicy => "The model provider's policy stopped the turn.",
         TurnErrorCode::ConnectionFailed => "The model provider could not be reached.",
         TurnErrorCode::ServerError => "The model provider failed.",
-        TurnErrorCode::AuthenticationError => "The model provider refused the gateway's credential.",
+        TurnErrorCode::AuthenticationError => {
+            "The model provider refused the gateway's credential."
+        }
         TurnErrorCode::InvalidRequest => "The model provider or the gateway refused the request.",
         TurnErrorCode::SandboxError => "The session's containers did not start.",
         TurnErrorCode::RequestTimeout => "The turn ran longer than the deployment allows.",
-        TurnErrorCode::InternalError => "The harness was lost; what it had done of the turn is unknown.",
+        TurnErrorCode::InternalError => {
+            "The harness was lost; what it had done of the turn is unknown."
+        }
         TurnErrorCode::SessionBudgetExceeded
         | TurnErrorCode::ProjectSpendLimitExceeded
         | TurnErrorCode::OrganizationSpendLimitExceeded

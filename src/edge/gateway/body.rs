@@ -15,8 +15,12 @@ pub async fn read(request: &Request) -> Answer<(Map<String, Value>, Vec<u8>)> {
     }
     let mut bytes = Vec::new();
     if let Some(body) = request.inner().body() {
-        let reader = wasm_streams::ReadableStream::from_raw(body.unchecked_into()).into_async_read();
-        let read = reader.take(MAX_BODY as u64 + 1).read_to_end(&mut bytes).await;
+        let reader =
+            wasm_streams::ReadableStream::from_raw(body.unchecked_into()).into_async_read();
+        let read = reader
+            .take(MAX_BODY as u64 + 1)
+            .read_to_end(&mut bytes)
+            .await;
         read.map_err(|_| ApiError::bad_json("the body ended early"))?;
     }
     if bytes.len() > MAX_BODY {

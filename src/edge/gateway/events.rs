@@ -15,7 +15,9 @@ pub async fn create(call: Call<'_>, id: &str) -> Answer<Response> {
     let (fields, bytes) = body::read(&call.request).await?;
     let wanted = EventsCreate::read(fields)?;
     let inputs = wanted.events.into_iter().map(|input| match input {
-        SessionInput::Message { input } => ClientInput::Messages(input.into_iter().map(|message| message.content).collect()),
+        SessionInput::Message { input } => {
+            ClientInput::Messages(input.into_iter().map(|message| message.content).collect())
+        }
         SessionInput::Cancel => ClientInput::Cancel,
     });
     let inputs: Vec<ClientInput> = inputs.collect();
@@ -27,7 +29,14 @@ pub async fn create(call: Call<'_>, id: &str) -> Answer<Response> {
     }
     let object = call.session(id).await?;
     let idempotency = key.map(|key| (key, hex(&Sha256::digest(&bytes))));
-    let taken: CallResult<()> = calls::call(&object, &SessionCall::Input { inputs, idempotency }).await;
+    let taken: CallResult<()> = calls::call(
+        &object,
+        &SessionCall::Input {
+            inputs,
+            idempotency,
+        },
+    )
+    .await;
     taken.map_err(|error| refused(error, id))?;
     Ok(Response::empty()?.with_status(202))
 }

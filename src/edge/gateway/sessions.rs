@@ -11,8 +11,8 @@ use crate::wire::page::Page;
 use crate::wire::query::{ListQuery, SessionListQuery};
 use crate::wire::request::{EnvironmentSpec, SessionCreate};
 use crate::wire::session::{
-    Agent, Effort, Environment, HostedEnvironment, MultiAgent, Network, NetworkAccess, Packages, Session, SessionDeleted, SessionObject,
-    SessionStatus, SummaryMode, Verbosity,
+    Agent, Effort, Environment, HostedEnvironment, MultiAgent, Network, NetworkAccess, Packages,
+    Session, SessionDeleted, SessionObject, SessionStatus, SummaryMode, Verbosity,
 };
 use cloister_protocol::{self as protocol, AgentSettings};
 use serde_json::value::RawValue;
@@ -22,20 +22,40 @@ pub async fn create(call: Call<'_>) -> Answer<Response> {
     let (fields, _) = body::read(&call.request).await?;
     let wanted = SessionCreate::read(fields)?;
     if deployment::preset(&wanted.agent.model).is_none() {
-        let names: Vec<&str> = deployment::PRESETS.iter().map(|preset| preset.name).collect();
-        return Err(ApiError::not_one_of("agent.model", &wanted.agent.model, &names));
+        let names: Vec<&str> = deployment::PRESETS
+            .iter()
+            .map(|preset| preset.name)
+            .collect();
+        return Err(ApiError::not_one_of(
+            "agent.model",
+            &wanted.agent.model,
+            &names,
+        ));
     }
     match wanted.environment {
-        EnvironmentSpec::None => return Err(ApiError::unsupported_value("environment.type", "none")),
-        EnvironmentSpec::Hosted { network: None | Some(NetworkAccess::Disabled) } => {}
-        EnvironmentSpec::Hosted { network: Some(NetworkAccess::Enabled | NetworkAccess::Restricted) } => {
+        EnvironmentSpec::None => {
+            return Err(ApiError::unsupported_value("environment.type", "none"))
+        }
+        EnvironmentSpec::Hosted {
+            network: None | Some(NetworkAccess::Disabled),
+        } => {}
+        EnvironmentSpec::Hosted {
+            network: Some(NetworkAccess::Enabled | NetworkAccess::Restricted),
+        } => {
             return Err(ApiError::unsupported("environment.network.access"));
         }
     }
-    let input: Vec<UserMessage> = wanted.input.iter().flatten().map(|message| message.content.clone()).collect();
+    let input: Vec<UserMessage> = wanted
+        .input
+        .iter()
+        .flatten()
+        .map(|message| message.content.clone())
+        .collect();
     super::events::check_size(&input)?;
     let session = new_session(&wanted);
-    let Environment::OpenaiHosted(environment) = &session.environment else { return Err(ApiError::internal()) };
+    let Environment::OpenaiHosted(environment) = &session.environment else {
+        return Err(ApiError::internal());
+    };
     let identity = Identity {
         tenant: call.principal.tenant.hash(),
         environment_id: environment.id.clone(),
@@ -46,13 +66,20 @@ pub async fn create(call: Call<'_>) -> Answer<Response> {
     catalog::insert(call.env, &call.principal.tenant, &session).await?;
     let id = session.id.clone();
     let object = call.session_object(&id)?;
-    let creation = SessionCall::Create(Box::new(SessionCreation { identity, session: session.clone(), input }));
+    let creation = SessionCall::Create(Box::new(SessionCreation {
+        identity,
+        session: session.clone(),
+        input,
+    }));
     let created: CallResult<Box<RawValue>> = calls::call(&object, &creation).await;
     let created = created.map_err(|error| refused(error, &id))?;
     if !wanted.stream {
         return json(201, created.get());
     }
-    let first = Event::SessionCreated(SessionEvent { event_id: Kind::Event.id(random()), session: Box::new(session) });
+    let first = Event::SessionCreated(SessionEvent {
+        event_id: Kind::Event.id(random()),
+        session: Box::new(session),
+    });
     stream::open(object, Some(0), Some(first), Ends::WithTurn, 201).await
 }
 
@@ -67,10 +94,23 @@ pub async fn list(call: Call<'_>, query: SessionListQuery) -> Answer<Response> {
         return Err(ApiError::invalid("'after' names nothing in this list.").at("after"));
     };
     let page = Page::new(rows, query.page.limit, |row| &row.id);
-    let data: Result<Vec<_>, _> = page.data.into_iter().map(|row| RawValue::from_string(row.snapshot)).collect();
+    let data: Result<Vec<_>, _> = page
+        .data
+        .into_iter()
+        .map(|row| RawValue::from_string(row.snapshot))
+        .collect();
     let data = data.map_err(|_| ApiError::internal())?;
-    let page = Page { object: page.object, data, first_id: page.first_id, last_id: page.last_id, has_more: page.has_more };
-    json(200, &serde_json::to_string(&page).map_err(|_| ApiError::internal())?)
+    let page = Page {
+        object: page.object,
+        data,
+        first_id: page.first_id,
+        last_id: page.last_id,
+        has_more: page.has_more,
+    };
+    json(
+        200,
+        &serde_json::to_string(&page).map_err(|_| ApiError::internal())?,
+    )
 }
 
 /// Deleting one's own session again succeeds again.
@@ -79,7 +119,8 @@ pub async fn delete(call: Call<'_>, id: &str) -> Answer<Response> {
         catalog::State::Missing => return Err(ApiError::not_found(id)),
         catalog::State::Deleted => {}
         catalog::State::Live => {
-            let deleted: CallResult<()> = calls::call(&call.session_object(id)?, &SessionCall::Delete).await;
+            let deleted: CallResult<()> =
+                calls::call(&call.session_object(id)?, &SessionCall::Delete).await;
             match deleted {
                 // Not there: an earlier try got this far.
                 Ok(()) | Err(calls::CallError::Refused(calls::Refusal::NotFound)) => {}
@@ -91,11 +132,23 @@ pub async fn delete(call: Call<'_>, id: &str) -> Answer<Response> {
     Ok(Response::from_json(&SessionDeleted::new(id.to_owned()))?)
 }
 
-pub async fn items(call: Call<'_>, id: &str, turn_id: Option<&str>, query: ListQuery) -> Answer<Response> {
+pub async fn items(
+    call: Call<'_>,
+    id: &str,
+    turn_id: Option<&str>,
+    query: ListQuery,
+) -> Answer<Response> {
     let object = call.session(id).await?;
-    let question = SessionCall::Items { turn_id: turn_id.map(str::to_owned), query };
+    let question = SessionCall::Items {
+        turn_id: turn_id.map(str::to_owned),
+        query,
+    };
     let page: CallResult<Box<RawValue>> = calls::call(&object, &question).await;
-    json(200, page.map_err(|error| refused(error, turn_id.unwrap_or(id)))?.get())
+    json(
+        200,
+        page.map_err(|error| refused(error, turn_id.unwrap_or(id)))?
+            .get(),
+    )
 }
 
 pub async fn turns(call: Call<'_>, id: &str, query: ListQuery) -> Answer<Response> {
@@ -106,7 +159,13 @@ pub async fn turns(call: Call<'_>, id: &str, query: ListQuery) -> Answer<Respons
 
 pub async fn turn(call: Call<'_>, id: &str, turn_id: &str) -> Answer<Response> {
     let object = call.session(id).await?;
-    let turn: CallResult<Box<RawValue>> = calls::call(&object, &SessionCall::Turn { turn_id: turn_id.to_owned() }).await;
+    let turn: CallResult<Box<RawValue>> = calls::call(
+        &object,
+        &SessionCall::Turn {
+            turn_id: turn_id.to_owned(),
+        },
+    )
+    .await;
     json(200, turn.map_err(|error| refused(error, turn_id))?.get())
 }
 
@@ -134,7 +193,10 @@ fn new_session(wanted: &SessionCreate) -> Session {
             id: Kind::Environment.id(random()),
             capability_directories: Vec::new(),
             files: Vec::new(),
-            network: Network { access: NetworkAccess::Disabled, allowed_domains: Vec::new() },
+            network: Network {
+                access: NetworkAccess::Disabled,
+                allowed_domains: Vec::new(),
+            },
             packages: Packages::default(),
             plugins: Vec::new(),
             skills: Vec::new(),

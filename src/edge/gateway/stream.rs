@@ -45,17 +45,35 @@ struct Feed {
 }
 
 /// Opens a stream of events: `first`, then those after `cursor` or, without one, those that come from now on.
-pub async fn open(object: Stub, cursor: Option<u64>, first: Option<Event>, ends: Ends, status: u16) -> Answer<Response> {
+pub async fn open(
+    object: Stub,
+    cursor: Option<u64>,
+    first: Option<Event>,
+    ends: Ends,
+    status: u16,
+) -> Answer<Response> {
     // Listening begins before the headers go out: a client that has them may rely on missing nothing.
-    let inbox = subscribe(&object, cursor).await?.ok_or_else(|| ApiError::unavailable("The session does not answer. Try again."))?;
+    let inbox = subscribe(&object, cursor)
+        .await?
+        .ok_or_else(|| ApiError::unavailable("The session does not answer. Try again."))?;
     let ready = first.iter().filter_map(sse::frame_of).collect();
-    let feed = Feed { object, inbox: Some(inbox), cursor, ends, ready, turn_over: false, finished: false };
+    let feed = Feed {
+        object,
+        inbox: Some(inbox),
+        cursor,
+        ends,
+        ready,
+        turn_over: false,
+        finished: false,
+    };
     let frames = futures_util::stream::unfold(feed, |mut feed| async move {
         let frame = feed.next().await?;
         Some((Ok::<_, worker::Error>(frame), feed))
     });
     let builder = Response::builder().with_status(status);
-    let builder = builder.with_header("content-type", "text/event-stream")?.with_header("cache-control", "no-store")?;
+    let builder = builder
+        .with_header("content-type", "text/event-stream")?
+        .with_header("cache-control", "no-store")?;
     Ok(builder.from_stream(frames)?.with_status(status))
 }
 
@@ -84,12 +102,18 @@ impl Feed {
     }
 
     fn take(&mut self, text: &str) {
-        let Some(entry) = Entry::parse(text) else { return };
+        let Some(entry) = Entry::parse(text) else {
+            return;
+        };
         self.cursor = Some(entry.seq);
         self.ready.extend(sse::frame(entry.name, entry.json));
         match entry.name {
-            "agent.session.turn.completed" | "agent.session.turn.failed" | "agent.session.turn.cancelled" => self.turn_over = true,
-            "agent.session.idle" if self.turn_over && self.ends == Ends::WithTurn => self.finished = true,
+            "agent.session.turn.completed"
+            | "agent.session.turn.failed"
+            | "agent.session.turn.cancelled" => self.turn_over = true,
+            "agent.session.idle" if self.turn_over && self.ends == Ends::WithTurn => {
+                self.finished = true
+            }
             "agent.session.failed" => self.finished = true,
             _ => {}
         }
@@ -117,8 +141,17 @@ async fn subscribe(object: &Stub, after: Option<u64>) -> Result<Option<Inbox>> {
     headers.set("upgrade", "websocket")?;
     let mut init = RequestInit::new();
     init.with_headers(headers);
-    let query = after.map(|after| format!("?after={after}")).unwrap_or_default();
-    let response = object.fetch_with_request(Request::new_with_init(&format!("http://object/events{query}"), &init)?).await?;
+    let query = after
+        .map(|after| format!("?after={after}"))
+        .unwrap_or_default();
+    let response = object
+        .fetch_with_request(Request::new_with_init(
+            &format!("http://object/events{query}"),
+            &init,
+        )?)
+        .await?;
     let socket = response.websocket();
-    socket.map(|socket| Inbox::open(socket, MAX_FRAME, MAX_QUEUE)).transpose()
+    socket
+        .map(|socket| Inbox::open(socket, MAX_FRAME, MAX_QUEUE))
+        .transpose()
 }

@@ -1,6 +1,8 @@
 //! The link: frames of the harness protocol over one WebSocket.
 use crate::edge::platform::{now, Container, Frame, Inbox};
-use cloister_protocol::{Command, Event, FromSupervisor, MAX_FRAME_BYTES, SUPERVISOR_PORT, VERSION};
+use cloister_protocol::{
+    Command, Event, FromSupervisor, MAX_FRAME_BYTES, SUPERVISOR_PORT, VERSION,
+};
 use futures_util::future::{select, Either};
 use std::pin::pin;
 use std::time::Duration;
@@ -32,7 +34,12 @@ pub enum Incoming {
 
 impl Link {
     /// Connects to a container that may still be starting, and attaches. `None` if it does not answer in time.
-    pub async fn open(container: &Container, link: u64, acknowledged: u64, deadline: Duration) -> Result<Option<Self>> {
+    pub async fn open(
+        container: &Container,
+        link: u64,
+        acknowledged: u64,
+        deadline: Duration,
+    ) -> Result<Option<Self>> {
         let end = now() + deadline.as_millis() as u64;
         let socket = loop {
             match container.connect(SUPERVISOR_PORT, "/link").await {
@@ -41,14 +48,21 @@ impl Link {
                 Err(_) => return Ok(None),
             }
         };
-        let this = Self { inbox: Inbox::open(socket, MAX_FRAME_BYTES, MAX_QUEUE_BYTES)? };
-        this.send(&Command::Attach { epoch: link, acknowledged })?;
+        let this = Self {
+            inbox: Inbox::open(socket, MAX_FRAME_BYTES, MAX_QUEUE_BYTES)?,
+        };
+        this.send(&Command::Attach {
+            epoch: link,
+            acknowledged,
+        })?;
         let first = match select(pin!(this.inbox.next()), Delay::from(ATTACH_DEADLINE)).await {
             Either::Left((Frame::Text(text), _)) => parse(&text),
             Either::Left((Frame::Closed, _)) | Either::Right(_) => None,
         };
         match first {
-            Some(FromSupervisor::Attached { protocol: VERSION, .. }) => Ok(Some(this)),
+            Some(FromSupervisor::Attached {
+                protocol: VERSION, ..
+            }) => Ok(Some(this)),
             Some(_) | None => Ok(None),
         }
     }
@@ -79,7 +93,9 @@ impl Link {
         while let Some(text) = next {
             let last = events.last().map_or(stored, |(seq, _)| *seq);
             match parse(&text) {
-                Some(FromSupervisor::Event { seq, event }) if seq == last + 1 => events.push((seq, event)),
+                Some(FromSupervisor::Event { seq, event }) if seq == last + 1 => {
+                    events.push((seq, event))
+                }
                 // What was resent after a reconnection that came before its acknowledgement.
                 Some(FromSupervisor::Event { seq, .. }) if seq <= last => {}
                 Some(FromSupervisor::Pong) => pong = true,
@@ -88,7 +104,11 @@ impl Link {
                     break;
                 }
             }
-            next = if events.len() < MAX_BATCH { self.inbox.ready() } else { None };
+            next = if events.len() < MAX_BATCH {
+                self.inbox.ready()
+            } else {
+                None
+            };
         }
         match (events.is_empty(), pong, self.is_open()) {
             (false, _, _) => Incoming::Events(events),

@@ -50,7 +50,9 @@ pub(super) struct Harness {
 
 impl DurableObject for HarnessDO {
     fn new(state: State, env: Env) -> Self {
-        let stored = record::init(&state.storage()).and_then(|()| record::load(&state.storage())).unwrap_or_default();
+        let stored = record::init(&state.storage())
+            .and_then(|()| record::load(&state.storage()))
+            .unwrap_or_default();
         let harness = Rc::new(Harness {
             state,
             env,
@@ -73,7 +75,10 @@ impl DurableObject for HarnessDO {
         let url = request.url()?;
         match (request.method(), url.path()) {
             (Method::Get, "/exec") => {
-                let epoch = url.query_pairs().find(|(key, _)| key == "epoch").and_then(|(_, value)| value.parse().ok());
+                let epoch = url
+                    .query_pairs()
+                    .find(|(key, _)| key == "epoch")
+                    .and_then(|(_, value)| value.parse().ok());
                 self.0.join_exec_link(epoch.unwrap_or_default()).await
             }
             (_, _) => {
@@ -93,7 +98,11 @@ impl Harness {
     async fn answer(self: Rc<Self>, call: HarnessCall) -> Result<Response> {
         match call {
             HarnessCall::Run(run) => calls::answer(self.run(*run).await?),
-            HarnessCall::Steer { turn_id, input_id, input } => calls::answer(self.steer(turn_id, input_id, input)?),
+            HarnessCall::Steer {
+                turn_id,
+                input_id,
+                input,
+            } => calls::answer(self.steer(turn_id, input_id, input)?),
             HarnessCall::Interrupt { turn_id } => calls::answer(self.interrupt(&turn_id).map(Ok)?),
             HarnessCall::Destroy => calls::answer(self.destroy().await.map(Ok)?),
             HarnessCall::Authorize { epoch } => calls::answer(self.authorize(epoch)),
@@ -104,7 +113,10 @@ impl Harness {
         let record = self.record.borrow();
         match (&record.turn, &record.owner) {
             _ if record.epoch != epoch => Err(Refusal::Stale.into()),
-            (Some(turn), Some(owner)) => Ok(Authorized { preset: turn.run.preset.clone(), sandbox: owner.sandbox.clone() }),
+            (Some(turn), Some(owner)) => Ok(Authorized {
+                preset: turn.run.preset.clone(),
+                sandbox: owner.sandbox.clone(),
+            }),
             (None, _) | (_, None) => Err(Refusal::Conflict.into()),
         }
     }
@@ -132,7 +144,9 @@ impl Harness {
                 let mut init = worker::RequestInit::new();
                 init.with_headers(headers);
                 let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
-                sandbox.fetch_with_request(Request::new_with_init("http://object/exec", &init)?).await
+                sandbox
+                    .fetch_with_request(Request::new_with_init("http://object/exec", &init)?)
+                    .await
             }
             Some(_) | None => Response::error(Refusal::Stale.code(), 403),
         }
@@ -158,14 +172,22 @@ impl Harness {
             container.start(&StartOptions::new(container.image("harness")?, env))?;
             container::watch(&self.state, &container, "harness");
         }
-        container.keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS).await
+        container
+            .keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS)
+            .await
     }
 
     /// The reserved hosts, and only those, lead to HarnessEgress; nothing else has a rule, so nothing else answers.
     async fn intercept(&self) -> Result<()> {
         let key = settings::root_key(&self.env)?;
         let name = container::object_name(&self.state)?;
-        let props = ContainerProps::issue(&key, Label::HarnessEgress, &name, self.record.borrow().epoch, now() + PROPS_LIFETIME_MS);
+        let props = ContainerProps::issue(
+            &key,
+            Label::HarnessEgress,
+            &name,
+            self.record.borrow().epoch,
+            now() + PROPS_LIFETIME_MS,
+        );
         let to = egress_fetcher(self.state.as_raw(), EgressClass::Harness, &props)?;
         let container = self.container()?;
         container.intercept_http(MODEL_HOST, &to).await?;
@@ -183,7 +205,10 @@ impl Harness {
     }
 
     pub(super) async fn wake_in(&self, ms: u64) -> Result<()> {
-        self.state.storage().set_alarm(std::time::Duration::from_millis(ms)).await
+        self.state
+            .storage()
+            .set_alarm(std::time::Duration::from_millis(ms))
+            .await
     }
 
     pub(super) fn update(&self, change: impl FnOnce(&mut Record)) -> Result<()> {

@@ -3,7 +3,9 @@ use super::link::{Incoming, Link};
 use super::object::{Harness, HEARTBEAT_MS, LINGER_MS};
 use super::record::{ActiveTurn, Owner};
 use crate::deployment::LIMITS;
-use crate::edge::calls::{self, CallError, CallResult, Class, Refusal, RunTurn, SandboxCall, SandboxState, SessionCall};
+use crate::edge::calls::{
+    self, CallError, CallResult, Class, Refusal, RunTurn, SandboxCall, SandboxState, SessionCall,
+};
 use crate::edge::log;
 use crate::edge::platform::now;
 use cloister_protocol::{Command, Event, Input};
@@ -20,7 +22,12 @@ const DELIVERY_TRIES: u32 = 5;
 
 impl Harness {
     pub(super) async fn run(self: Rc<Self>, run: RunTurn) -> Result<CallResult<()>> {
-        let other = self.record.borrow().turn.as_ref().map(|turn| turn.run.turn_id == run.turn_id);
+        let other = self
+            .record
+            .borrow()
+            .turn
+            .as_ref()
+            .map(|turn| turn.run.turn_id == run.turn_id);
         match other {
             Some(true) => return Ok(Ok(())),
             Some(false) => return Ok(Err(Refusal::Conflict.into())),
@@ -32,7 +39,11 @@ impl Harness {
                 session: run.tenant.object_name(&run.session_id),
                 sandbox: run.tenant.object_name(&run.environment_id),
             });
-            record.turn = Some(ActiveTurn { run, sent_to: None, interrupt: false });
+            record.turn = Some(ActiveTurn {
+                run,
+                sent_to: None,
+                interrupt: false,
+            });
         })?;
         let result = self.clone().start().await;
         if result.is_err() || matches!(result, Ok(Err(_))) {
@@ -45,12 +56,17 @@ impl Harness {
     /// Brings the stored turn to the supervisor: containers, link, command. Each step that is done already is skipped.
     async fn start(self: Rc<Self>) -> Result<CallResult<()>> {
         let _one = self.starting.lock().await;
-        let (sandbox, container) = futures_util::join!(self.ensure_sandbox(), self.ensure_container());
+        let (sandbox, container) =
+            futures_util::join!(self.ensure_sandbox(), self.ensure_container());
         container?;
         if let Err(error) = sandbox? {
             return Ok(Err(error));
         }
-        let deadline = if self.record.borrow().stored == 0 { START_DEADLINE } else { REATTACH_DEADLINE };
+        let deadline = if self.record.borrow().stored == 0 {
+            START_DEADLINE
+        } else {
+            REATTACH_DEADLINE
+        };
         let Some(link) = self.clone().ensure_link(deadline).await? else {
             return Ok(Err(Refusal::Unavailable.into()));
         };
@@ -67,7 +83,9 @@ impl Harness {
             }
         })?;
         let record = self.record.borrow().clone();
-        let Some(turn) = record.turn else { return Ok(()) };
+        let Some(turn) = record.turn else {
+            return Ok(());
+        };
         let turn_id = turn.run.turn_id;
         link.send(&Command::StartTurn {
             turn_id: turn_id.clone(),
@@ -81,11 +99,25 @@ impl Harness {
         Ok(())
     }
 
-    pub(super) fn steer(&self, turn_id: String, input_id: String, input: Vec<Input>) -> Result<CallResult<()>> {
-        match (self.record.borrow_mut().turn_named(&turn_id), self.open_link()) {
+    pub(super) fn steer(
+        &self,
+        turn_id: String,
+        input_id: String,
+        input: Vec<Input>,
+    ) -> Result<CallResult<()>> {
+        match (
+            self.record.borrow_mut().turn_named(&turn_id),
+            self.open_link(),
+        ) {
             (None, _) => Ok(Err(Refusal::NotFound.into())),
             (Some(_), None) => Ok(Err(Refusal::Unavailable.into())),
-            (Some(_), Some(link)) => link.send(&Command::Steer { turn_id, input_id, input }).map(Ok),
+            (Some(_), Some(link)) => link
+                .send(&Command::Steer {
+                    turn_id,
+                    input_id,
+                    input,
+                })
+                .map(Ok),
         }
     }
 
@@ -96,9 +128,15 @@ impl Harness {
                 turn.interrupt = true;
             }
         })?;
-        let sent = self.record.borrow_mut().turn_named(turn_id).is_some_and(|turn| turn.sent_to.is_some());
+        let sent = self
+            .record
+            .borrow_mut()
+            .turn_named(turn_id)
+            .is_some_and(|turn| turn.sent_to.is_some());
         match self.open_link() {
-            Some(link) if sent => link.send(&Command::Interrupt { turn_id: turn_id.to_owned() }),
+            Some(link) if sent => link.send(&Command::Interrupt {
+                turn_id: turn_id.to_owned(),
+            }),
             Some(_) | None => Ok(()),
         }
     }
@@ -106,7 +144,9 @@ impl Harness {
     async fn ensure_sandbox(&self) -> Result<CallResult<SandboxState>> {
         let expires_at = now() + LIMITS.idle_timeout.as_millis() as u64 + 2 * HEARTBEAT_MS;
         let owner = self.record.borrow().owner.clone();
-        let Some(owner) = owner else { return Ok(Err(Refusal::NotFound.into())) };
+        let Some(owner) = owner else {
+            return Ok(Err(Refusal::NotFound.into()));
+        };
         let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
         Ok(calls::call(&sandbox, &SandboxCall::Create { expires_at }).await)
     }
@@ -120,7 +160,9 @@ impl Harness {
             let record = self.record.borrow();
             (record.link, record.stored)
         };
-        let Some(link) = Link::open(&self.container()?, number, stored, deadline).await? else { return Ok(None) };
+        let Some(link) = Link::open(&self.container()?, number, stored, deadline).await? else {
+            return Ok(None);
+        };
         let link = Rc::new(link);
         self.link.replace(Some(link.clone()));
         self.state.wait_until(self.clone().pump(link.clone()));
@@ -170,7 +212,9 @@ impl Harness {
                 Err(CallError::Broken) => return Err("the session does not answer".into()),
             }
         }
-        let SessionCall::Harness { events, .. } = call else { return Ok(last) };
+        let SessionCall::Harness { events, .. } = call else {
+            return Ok(last);
+        };
         let over = self.remember(&events, last)?;
         if over {
             self.wake_in(LINGER_MS).await?;
@@ -217,7 +261,9 @@ impl Harness {
     /// its end, and after that none.
     pub(super) async fn heartbeat(self: Rc<Self>) -> Result<()> {
         let running = self.record.borrow().turn.clone();
-        let Some(turn) = running else { return self.rest().await };
+        let Some(turn) = running else {
+            return self.rest().await;
+        };
         self.wake_in(HEARTBEAT_MS).await?;
         let epoch = self.record.borrow().epoch;
         let alive = self.container()?.running();
@@ -228,12 +274,16 @@ impl Harness {
                 match attached {
                     Some(link) => {
                         link.send(&Command::Ping)?;
-                        self.container()?.keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS).await?;
+                        self.container()?
+                            .keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS)
+                            .await?;
                         let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
                         let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
-                        let expires_at = now() + LIMITS.idle_timeout.as_millis() as u64 + 2 * HEARTBEAT_MS;
+                        let expires_at =
+                            now() + LIMITS.idle_timeout.as_millis() as u64 + 2 * HEARTBEAT_MS;
                         // A sandbox that is gone stays gone in this turn: its commands fail, and the model is told so.
-                        let _: CallResult<SandboxState> = calls::call(&sandbox, &SandboxCall::Renew { expires_at }).await;
+                        let _: CallResult<SandboxState> =
+                            calls::call(&sandbox, &SandboxCall::Renew { expires_at }).await;
                         Ok(())
                     }
                     None => self.reattach(&turn).await,
@@ -269,7 +319,9 @@ impl Harness {
         log::event("harness_lost", &[("turn", turn_id)]);
         let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
         let session = calls::object(&self.env, Class::Session, &owner.session)?;
-        let call = SessionCall::HarnessLost { turn_id: turn_id.to_owned() };
+        let call = SessionCall::HarnessLost {
+            turn_id: turn_id.to_owned(),
+        };
         match calls::call::<_, ()>(&session, &call).await {
             Ok(()) | Err(CallError::Refused(_)) => self.destroy().await,
             // The next heartbeat tries again.

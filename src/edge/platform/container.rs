@@ -20,15 +20,32 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     async fn destroy(this: &JsContainer) -> std::result::Result<JsValue, JsValue>;
     #[wasm_bindgen(method, catch, js_name = getTcpPort)]
-    fn get_tcp_port(this: &JsContainer, port: u16) -> std::result::Result<worker_sys::Fetcher, JsValue>;
+    fn get_tcp_port(
+        this: &JsContainer,
+        port: u16,
+    ) -> std::result::Result<worker_sys::Fetcher, JsValue>;
     #[wasm_bindgen(method, catch, js_name = setInactivityTimeout)]
-    async fn set_inactivity_timeout(this: &JsContainer, ms: f64) -> std::result::Result<JsValue, JsValue>;
+    async fn set_inactivity_timeout(
+        this: &JsContainer,
+        ms: f64,
+    ) -> std::result::Result<JsValue, JsValue>;
     #[wasm_bindgen(method, catch, js_name = interceptAllOutboundHttp)]
-    async fn intercept_all_outbound_http(this: &JsContainer, to: &worker_sys::Fetcher) -> std::result::Result<JsValue, JsValue>;
+    async fn intercept_all_outbound_http(
+        this: &JsContainer,
+        to: &worker_sys::Fetcher,
+    ) -> std::result::Result<JsValue, JsValue>;
     #[wasm_bindgen(method, catch, js_name = interceptOutboundHttp)]
-    async fn intercept_outbound_http(this: &JsContainer, addr: &str, to: &worker_sys::Fetcher) -> std::result::Result<JsValue, JsValue>;
+    async fn intercept_outbound_http(
+        this: &JsContainer,
+        addr: &str,
+        to: &worker_sys::Fetcher,
+    ) -> std::result::Result<JsValue, JsValue>;
     #[wasm_bindgen(method, catch, js_name = interceptOutboundHttps)]
-    async fn intercept_outbound_https(this: &JsContainer, addr: &str, to: &worker_sys::Fetcher) -> std::result::Result<JsValue, JsValue>;
+    async fn intercept_outbound_https(
+        this: &JsContainer,
+        addr: &str,
+        to: &worker_sys::Fetcher,
+    ) -> std::result::Result<JsValue, JsValue>;
 }
 
 /// The container of a Durable Object.
@@ -49,14 +66,19 @@ pub struct StartOptions {
 impl StartOptions {
     /// Starts `image` with `env`.
     pub fn new(image: String, env: BTreeMap<String, String>) -> Self {
-        Self { image, env, enable_internet: false }
+        Self {
+            image,
+            env,
+            enable_internet: false,
+        }
     }
 }
 
 impl Container {
     /// The container of this object, if its class has one.
     pub fn of(state: &State) -> Result<Self> {
-        let container = js_sys::Reflect::get(state.as_raw(), &"container".into()).map_err(js_error)?;
+        let container =
+            js_sys::Reflect::get(state.as_raw(), &"container".into()).map_err(js_error)?;
         if container.is_undefined() || container.is_null() {
             return Err("this class has no container in wrangler.toml".into());
         }
@@ -71,7 +93,9 @@ impl Container {
     /// Reference of an image named in wrangler.toml.
     pub fn image(&self, name: &str) -> Result<String> {
         let image = js_sys::Reflect::get(&self.0.images(), &name.into()).map_err(js_error)?;
-        image.as_string().ok_or_else(|| format!("wrangler.toml names no image '{name}' for this class").into())
+        image
+            .as_string()
+            .ok_or_else(|| format!("wrangler.toml names no image '{name}' for this class").into())
     }
 
     /// Starts it. Returns at once; a failure shows in [`monitor`](Self::monitor).
@@ -91,23 +115,40 @@ impl Container {
 
     /// Keeps it alive for `ms` from now, also when the object is evicted.
     pub async fn keep_alive(&self, ms: u64) -> Result<()> {
-        self.0.set_inactivity_timeout(ms as f64).await.map(|_| ()).map_err(js_error)
+        self.0
+            .set_inactivity_timeout(ms as f64)
+            .await
+            .map(|_| ())
+            .map_err(js_error)
     }
 
     /// Sends plain HTTP for `host` (port 80) to `to`. The first match wins and none can be removed.
     pub async fn intercept_http(&self, host: &str, to: &worker_sys::Fetcher) -> Result<()> {
-        self.0.intercept_outbound_http(host, to).await.map(|_| ()).map_err(js_error)
+        self.0
+            .intercept_outbound_http(host, to)
+            .await
+            .map(|_| ())
+            .map_err(js_error)
     }
 
     /// Sends HTTP and HTTPS of every host to `to`.
     pub async fn intercept_everything(&self, to: &worker_sys::Fetcher) -> Result<()> {
-        self.0.intercept_all_outbound_http(to).await.map_err(js_error)?;
-        self.0.intercept_outbound_https("*", to).await.map(|_| ()).map_err(js_error)
+        self.0
+            .intercept_all_outbound_http(to)
+            .await
+            .map_err(js_error)?;
+        self.0
+            .intercept_outbound_https("*", to)
+            .await
+            .map(|_| ())
+            .map_err(js_error)
     }
 
     /// HTTP to a port of the container.
     pub async fn fetch(&self, port: u16, path: &str) -> Result<Response> {
-        self.port(port)?.fetch(format!("http://container{path}"), None).await
+        self.port(port)?
+            .fetch(format!("http://container{path}"), None)
+            .await
     }
 
     /// The answer to a WebSocket upgrade at a port of the container, to be handed on as it is.
@@ -116,12 +157,20 @@ impl Container {
         headers.set("upgrade", "websocket")?;
         let mut init = RequestInit::new();
         init.with_headers(headers);
-        self.port(port)?.fetch_request(Request::new_with_init(&format!("http://container{path}"), &init)?).await
+        self.port(port)?
+            .fetch_request(Request::new_with_init(
+                &format!("http://container{path}"),
+                &init,
+            )?)
+            .await
     }
 
     /// A WebSocket to a port of the container, not yet accepted.
     pub async fn connect(&self, port: u16, path: &str) -> Result<WebSocket> {
-        self.upgrade(port, path).await?.websocket().ok_or_else(|| "the container did not take the WebSocket".into())
+        self.upgrade(port, path)
+            .await?
+            .websocket()
+            .ok_or_else(|| "the container did not take the WebSocket".into())
     }
 
     pub(super) fn as_js(&self) -> &JsValue {
@@ -129,6 +178,9 @@ impl Container {
     }
 
     fn port(&self, port: u16) -> Result<Fetcher> {
-        self.0.get_tcp_port(port).map(Fetcher::from).map_err(js_error)
+        self.0
+            .get_tcp_port(port)
+            .map(Fetcher::from)
+            .map_err(js_error)
     }
 }

@@ -13,7 +13,11 @@ use worker::{Delay, Result};
 extern "C" {
     type CanExec;
     #[wasm_bindgen(method, catch)]
-    async fn exec(this: &CanExec, argv: Vec<String>, options: &JsValue) -> std::result::Result<JsProcess, JsValue>;
+    async fn exec(
+        this: &CanExec,
+        argv: Vec<String>,
+        options: &JsValue,
+    ) -> std::result::Result<JsProcess, JsValue>;
 
     type JsProcess;
     #[wasm_bindgen(method, getter)]
@@ -72,12 +76,22 @@ impl Exec {
             env: BTreeMap<String, String>,
             stderr: &'static str,
         }
-        let options = to_js(&Options { cwd: self.cwd, env: self.env, stderr: "combined" })?;
+        let options = to_js(&Options {
+            cwd: self.cwd,
+            env: self.env,
+            stderr: "combined",
+        })?;
         if let Some(stdin) = self.stdin {
             js_sys::Reflect::set(&options, &"stdin".into(), &stdin).map_err(js_error)?;
         }
-        let process = container.as_js().unchecked_ref::<CanExec>().exec(self.argv, &options).await.map_err(js_error)?;
-        let mut reader = wasm_streams::ReadableStream::from_raw(process.stdout().unchecked_into()).into_async_read();
+        let process = container
+            .as_js()
+            .unchecked_ref::<CanExec>()
+            .exec(self.argv, &options)
+            .await
+            .map_err(js_error)?;
+        let mut reader = wasm_streams::ReadableStream::from_raw(process.stdout().unchecked_into())
+            .into_async_read();
         let mut output = Vec::new();
         let mut buffer = vec![0; 64 << 10];
         let killed = {
@@ -97,13 +111,23 @@ impl Exec {
             }
         };
         if killed.is_none() {
-            let code = wasm_bindgen_futures::JsFuture::from(process.exit_code()).await.map_err(js_error)?;
-            return Ok(Executed { output, exit_code: code.as_f64().map(|code| code as i32), killed });
+            let code = wasm_bindgen_futures::JsFuture::from(process.exit_code())
+                .await
+                .map_err(js_error)?;
+            return Ok(Executed {
+                output,
+                exit_code: code.as_f64().map(|code| code as i32),
+                killed,
+            });
         }
         process.kill(9).map_err(js_error)?;
         let drain = pin!(async { while matches!(reader.read(&mut buffer).await, Ok(1..)) {} });
         match select(drain, Delay::from(DRAIN)).await {
-            Either::Left(_) => Ok(Executed { output, exit_code: None, killed }),
+            Either::Left(_) => Ok(Executed {
+                output,
+                exit_code: None,
+                killed,
+            }),
             Either::Right(_) => Err("a killed process kept its output open".into()),
         }
     }

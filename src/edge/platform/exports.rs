@@ -11,9 +11,15 @@ extern "C" {
 
     type Exports;
     #[wasm_bindgen(method, catch, js_name = HarnessEgress)]
-    fn harness_egress(this: &Exports, options: &JsValue) -> std::result::Result<worker_sys::Fetcher, JsValue>;
+    fn harness_egress(
+        this: &Exports,
+        options: &JsValue,
+    ) -> std::result::Result<worker_sys::Fetcher, JsValue>;
     #[wasm_bindgen(method, catch, js_name = SandboxEgress)]
-    fn sandbox_egress(this: &Exports, options: &JsValue) -> std::result::Result<worker_sys::Fetcher, JsValue>;
+    fn sandbox_egress(
+        this: &Exports,
+        options: &JsValue,
+    ) -> std::result::Result<worker_sys::Fetcher, JsValue>;
 }
 
 /// Named entrypoints that containers' requests go to.
@@ -26,7 +32,11 @@ pub enum EgressClass {
 }
 
 /// A fetcher of this Worker's own entrypoint, with props. `context` is a Durable Object's state or a request's context.
-pub fn egress_fetcher(context: &JsValue, class: EgressClass, props: &ContainerProps) -> Result<worker_sys::Fetcher> {
+pub fn egress_fetcher(
+    context: &JsValue,
+    class: EgressClass,
+    props: &ContainerProps,
+) -> Result<worker_sys::Fetcher> {
     let options = to_js(&serde_json::json!({ "props": props }))?;
     let exports = context.unchecked_ref::<HasExports>().exports();
     match class {

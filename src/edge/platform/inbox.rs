@@ -53,10 +53,15 @@ impl Inbox {
         let on_message = {
             let (shared, socket) = (shared.clone(), socket.clone());
             Closure::<dyn FnMut(JsValue)>::own_assert_unwind_safe(move |event: JsValue| {
-                let text = event.unchecked_into::<web_sys::MessageEvent>().data().as_string();
+                let text = event
+                    .unchecked_into::<web_sys::MessageEvent>()
+                    .data()
+                    .as_string();
                 let mut shared = shared.borrow_mut();
                 match text {
-                    Some(text) if text.len() <= max_frame && shared.bytes + text.len() <= max_queue => {
+                    Some(text)
+                        if text.len() <= max_frame && shared.bytes + text.len() <= max_queue =>
+                    {
                         shared.bytes += text.len();
                         shared.queue.push_back(text);
                         shared.wake();
@@ -70,7 +75,9 @@ impl Inbox {
         };
         let on_end = || {
             let shared = shared.clone();
-            Closure::<dyn FnMut(JsValue)>::own_assert_unwind_safe(move |_: JsValue| shared.borrow_mut().close())
+            Closure::<dyn FnMut(JsValue)>::own_assert_unwind_safe(move |_: JsValue| {
+                shared.borrow_mut().close()
+            })
         };
         let listeners = [on_message, on_end(), on_end()];
         let raw: &web_sys::WebSocket = socket.as_ref();
@@ -78,7 +85,11 @@ impl Inbox {
             raw.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref())?;
         }
         socket.accept()?;
-        Ok(Self { socket, shared, _listeners: listeners })
+        Ok(Self {
+            socket,
+            shared,
+            _listeners: listeners,
+        })
     }
 
     /// Sends a text frame.
@@ -129,7 +140,8 @@ impl Drop for Inbox {
     fn drop(&mut self) {
         let raw: &web_sys::WebSocket = self.socket.as_ref();
         for (name, listener) in ["message", "close", "error"].iter().zip(&self._listeners) {
-            let _ = raw.remove_event_listener_with_callback(name, listener.as_ref().unchecked_ref());
+            let _ =
+                raw.remove_event_listener_with_callback(name, listener.as_ref().unchecked_ref());
         }
         self.close();
     }

@@ -1,6 +1,8 @@
 use super::files;
 use crate::deployment::LIMITS;
-use crate::edge::calls::{self, CallResult, Capabilities, ExecRequest, ExecResult, Refusal, SandboxCall, SandboxState};
+use crate::edge::calls::{
+    self, CallResult, Capabilities, ExecRequest, ExecResult, Refusal, SandboxCall, SandboxState,
+};
 use crate::edge::platform::{egress_fetcher, now, Container, EgressClass, Exec, StartOptions};
 use crate::edge::{container, record, settings};
 use crate::props::ContainerProps;
@@ -54,8 +56,15 @@ struct Record {
 
 impl DurableObject for SandboxDO {
     fn new(state: State, env: Env) -> Self {
-        let stored = record::init(&state.storage()).and_then(|()| record::load(&state.storage())).unwrap_or_default();
-        let sandbox = Rc::new(Sandbox { state, env, starting: Default::default(), record: RefCell::new(stored) });
+        let stored = record::init(&state.storage())
+            .and_then(|()| record::load(&state.storage()))
+            .unwrap_or_default();
+        let sandbox = Rc::new(Sandbox {
+            state,
+            env,
+            starting: Default::default(),
+            record: RefCell::new(stored),
+        });
         // Intercepts do not outlive the process that registered them; a container does.
         let adopting = sandbox.clone();
         if Container::of(&sandbox.state).is_ok_and(|container| container.running()) {
@@ -69,11 +78,18 @@ impl DurableObject for SandboxDO {
 
     async fn fetch(&self, mut request: Request) -> Result<Response> {
         let url = request.url()?;
-        let file = || url.query_pairs().find(|(key, _)| key == "path").map(|(_, path)| path.into_owned()).unwrap_or_default();
+        let file = || {
+            url.query_pairs()
+                .find(|(key, _)| key == "path")
+                .map(|(_, path)| path.into_owned())
+                .unwrap_or_default()
+        };
         match (request.method(), url.path()) {
             (Method::Get, "/exec") => self.0.join_exec_link().await,
             (Method::Get, "/file") => files::read(&self.0.container()?, &file()).await,
-            (Method::Put, "/file") => calls::answer(files::write(&self.0.container()?, &file(), request.inner().body()).await?),
+            (Method::Put, "/file") => calls::answer(
+                files::write(&self.0.container()?, &file(), request.inner().body()).await?,
+            ),
             (_, _) => {
                 let call = calls::read(&mut request).await?;
                 self.0.clone().answer(call).await
@@ -98,7 +114,9 @@ impl Sandbox {
             SandboxCall::Create { expires_at } => calls::answer(self.create(expires_at).await?),
             SandboxCall::Renew { expires_at } => calls::answer(self.renew(expires_at).await?),
             SandboxCall::Exec(request) => calls::answer(self.exec(request).await?),
-            SandboxCall::List { path } => calls::answer(files::list(&self.container()?, &path).await?),
+            SandboxCall::List { path } => {
+                calls::answer(files::list(&self.container()?, &path).await?)
+            }
             SandboxCall::Stop => calls::answer(self.stop().await.map(Ok)?),
             SandboxCall::Capabilities => calls::answer(Ok(capabilities())),
         }
@@ -127,7 +145,11 @@ impl Sandbox {
             return Ok(Err(Refusal::Unavailable.into()));
         }
         let Record { epoch, expires_at } = self.record.borrow().clone();
-        Ok(Ok(SandboxState { epoch, started, expires_at }))
+        Ok(Ok(SandboxState {
+            epoch,
+            started,
+            expires_at,
+        }))
     }
 
     async fn renew(&self, expires_at: u64) -> Result<CallResult<SandboxState>> {
@@ -138,7 +160,11 @@ impl Sandbox {
         self.set_expiry(expires_at).await?;
         self.keep_alive(&container).await?;
         let Record { epoch, expires_at } = self.record.borrow().clone();
-        Ok(Ok(SandboxState { epoch, started: false, expires_at }))
+        Ok(Ok(SandboxState {
+            epoch,
+            started: false,
+            expires_at,
+        }))
     }
 
     async fn exec(&self, request: ExecRequest) -> Result<CallResult<ExecResult>> {
@@ -160,7 +186,11 @@ impl Sandbox {
         };
         let ended = exec.run(&container).await?;
         let output = STANDARD.encode(ended.output);
-        Ok(Ok(ExecResult { output, exit_code: ended.exit_code, killed: ended.killed }))
+        Ok(Ok(ExecResult {
+            output,
+            exit_code: ended.exit_code,
+            killed: ended.killed,
+        }))
     }
 
     async fn stop(&self) -> Result<()> {
@@ -180,13 +210,22 @@ impl Sandbox {
     async fn intercept(&self) -> Result<()> {
         let key = settings::root_key(&self.env)?;
         let name = container::object_name(&self.state)?;
-        let props = ContainerProps::issue(&key, Label::SandboxEgress, &name, self.record.borrow().epoch, now() + PROPS_LIFETIME_MS);
+        let props = ContainerProps::issue(
+            &key,
+            Label::SandboxEgress,
+            &name,
+            self.record.borrow().epoch,
+            now() + PROPS_LIFETIME_MS,
+        );
         let to = egress_fetcher(self.state.as_raw(), EgressClass::Sandbox, &props)?;
         self.container()?.intercept_everything(&to).await
     }
 
     async fn set_expiry(&self, expires_at: u64) -> Result<()> {
-        self.state.storage().set_alarm(Duration::from_millis(expires_at.saturating_sub(now()))).await?;
+        self.state
+            .storage()
+            .set_alarm(Duration::from_millis(expires_at.saturating_sub(now())))
+            .await?;
         self.update(|record| record.expires_at = expires_at)
     }
 

@@ -12,5 +12,10 @@ pub async fn publish(env: &Env, session: &Session) -> Result<()> {
         session.identity.tenant.as_str().into(),
         session.public.id.as_str().into(),
     ];
-    env.d1("DB")?.prepare(update).bind(&bindings)?.run().await.map(drop)
+    env.d1("DB")?
+        .prepare(update)
+        .bind(&bindings)?
+        .run()
+        .await
+        .map(drop)
 }

@@ -20,7 +20,11 @@ impl<'a> Entry<'a> {
     pub fn parse(frame: &'a str) -> Option<Self> {
         let (seq, rest) = frame.split_once('\n')?;
         let (name, json) = rest.split_once('\n')?;
-        Some(Self { seq: seq.parse().ok()?, name, json })
+        Some(Self {
+            seq: seq.parse().ok()?,
+            name,
+            json,
+        })
     }
 }
 

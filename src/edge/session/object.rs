@@ -1,7 +1,9 @@
 use super::store::List;
 use super::{catalog, feed, store};
 use crate::deployment::LIMITS;
-use crate::edge::calls::{self, CallResult, Class, ClientInput, HarnessCall, Refusal, SessionCall, SessionCreation};
+use crate::edge::calls::{
+    self, CallResult, Class, ClientInput, HarnessCall, Refusal, SessionCall, SessionCreation,
+};
 use crate::edge::platform::{now, random, transaction_sync};
 use crate::turn::{Input, Seeds, Session, Step};
 use crate::wire::page::{rows_to_read, Page};
@@ -11,7 +13,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::Duration;
-use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State, Storage, WebSocket, WebSocketIncomingMessage};
+use worker::{
+    durable_object, DurableObject, Env, Method, Request, Response, Result, State, Storage,
+    WebSocket, WebSocketIncomingMessage,
+};
 
 /// When effects or a copy for the catalog are left, the alarm tries again after this time.
 const RETRY_MS: u64 = 5_000;
@@ -46,8 +51,11 @@ pub(super) struct Core {
 
 impl DurableObject for SessionDO {
     fn new(state: State, env: Env) -> Self {
-        let stored = store::init(&state.storage()).and_then(|()| store::load(&state.storage())).unwrap_or_default();
-        let (session, published) = stored.map_or((None, 0), |(session, published)| (Some(session), published));
+        let stored = store::init(&state.storage())
+            .and_then(|()| store::load(&state.storage()))
+            .unwrap_or_default();
+        let (session, published) =
+            stored.map_or((None, 0), |(session, published)| (Some(session), published));
         Self(Rc::new(Core {
             state,
             env,
@@ -62,7 +70,10 @@ impl DurableObject for SessionDO {
         let url = request.url()?;
         match (request.method(), url.path()) {
             (Method::Get, "/events") => {
-                let after = url.query_pairs().find(|(key, _)| key == "after").and_then(|(_, value)| value.parse().ok());
+                let after = url
+                    .query_pairs()
+                    .find(|(key, _)| key == "after")
+                    .and_then(|(_, value)| value.parse().ok());
                 match self.0.session() {
                     Some(_) => feed::subscribe(&self.0.state, after),
                     None => Response::error("no session", 404),
@@ -81,12 +92,22 @@ impl DurableObject for SessionDO {
         Response::ok("")
     }
 
-    async fn websocket_message(&self, socket: WebSocket, _message: WebSocketIncomingMessage) -> Result<()> {
+    async fn websocket_message(
+        &self,
+        socket: WebSocket,
+        _message: WebSocketIncomingMessage,
+    ) -> Result<()> {
         // Listeners have nothing to say.
         socket.close(Some(1008), Some("listeners only listen"))
     }
 
-    async fn websocket_close(&self, _socket: WebSocket, _code: usize, _reason: String, _was_clean: bool) -> Result<()> {
+    async fn websocket_close(
+        &self,
+        _socket: WebSocket,
+        _code: usize,
+        _reason: String,
+        _was_clean: bool,
+    ) -> Result<()> {
         Ok(())
     }
 
@@ -100,16 +121,24 @@ impl Core {
         match call {
             SessionCall::Create(creation) => calls::answer(self.create(*creation)?),
             SessionCall::Retrieve => calls::answer(self.retrieve()?),
-            SessionCall::Input { inputs, idempotency } => calls::answer(self.input(inputs, idempotency)?),
+            SessionCall::Input {
+                inputs,
+                idempotency,
+            } => calls::answer(self.input(inputs, idempotency)?),
             SessionCall::Items { turn_id, query } => calls::answer(self.items(turn_id, &query)?),
             SessionCall::Turns { query } => calls::answer(self.page(List::Turns, &query)?),
             SessionCall::Turn { turn_id } => calls::answer(self.turn(&turn_id)?),
             SessionCall::Delete => calls::answer(self.delete().await?),
             SessionCall::Harness { epoch, events } => {
-                let inputs = events.into_iter().map(|(seq, event)| Input::Harness { epoch, seq, event });
+                let inputs =
+                    events
+                        .into_iter()
+                        .map(|(seq, event)| Input::Harness { epoch, seq, event });
                 calls::answer(self.take_known(inputs.collect())?)
             }
-            SessionCall::HarnessLost { turn_id } => calls::answer(self.take_known(vec![Input::Lost { turn_id }])?),
+            SessionCall::HarnessLost { turn_id } => {
+                calls::answer(self.take_known(vec![Input::Lost { turn_id }])?)
+            }
         }
     }
 
@@ -122,7 +151,9 @@ impl Core {
             return Ok(Err(Refusal::Conflict.into()));
         }
         let session = Session::new(creation.identity, creation.session);
-        transaction_sync(&self.state.storage(), || store::create(&self.state.storage(), &session))?;
+        transaction_sync(&self.state.storage(), || {
+            store::create(&self.state.storage(), &session)
+        })?;
         // The catalog was given this version.
         self.published.set(session.version);
         self.session.replace(Some(session));
@@ -135,11 +166,17 @@ impl Core {
 
     fn retrieve(&self) -> Result<CallResult<Box<RawValue>>> {
         let session = self.session.borrow();
-        let Some(session) = session.as_ref() else { return Ok(Err(Refusal::NotFound.into())) };
+        let Some(session) = session.as_ref() else {
+            return Ok(Err(Refusal::NotFound.into()));
+        };
         Ok(Ok(serde_json::value::to_raw_value(&session.public)?))
     }
 
-    fn input(self: &Rc<Self>, inputs: Vec<ClientInput>, idempotency: Option<(String, String)>) -> Result<CallResult<()>> {
+    fn input(
+        self: &Rc<Self>,
+        inputs: Vec<ClientInput>,
+        idempotency: Option<(String, String)>,
+    ) -> Result<CallResult<()>> {
         if let Some((key, body)) = &idempotency {
             match store::input_with_key(&self.state.storage(), key)? {
                 Some(earlier) if earlier == *body => return Ok(Ok(())),
@@ -170,8 +207,14 @@ impl Core {
     }
 
     /// Steps through inputs in one transaction, with what else is to be stored; then tells and does what follows.
-    pub(super) fn take(self: &Rc<Self>, inputs: Vec<Input>, also: impl FnOnce(&Storage) -> Result<()>) -> Result<()> {
-        let Some(mut session) = self.session() else { return Ok(()) };
+    pub(super) fn take(
+        self: &Rc<Self>,
+        inputs: Vec<Input>,
+        also: impl FnOnce(&Storage) -> Result<()>,
+    ) -> Result<()> {
+        let Some(mut session) = self.session() else {
+            return Ok(());
+        };
         let storage = self.state.storage();
         let mut seeds = Seeds {
             now: now(),
@@ -197,7 +240,9 @@ impl Core {
         self.dispatch()?;
         let (wake_at, version) = {
             let session = self.session.borrow();
-            let Some(session) = session.as_ref() else { return Ok(()) };
+            let Some(session) = session.as_ref() else {
+                return Ok(());
+            };
             (session.wake_at(), session.version)
         };
         if version > self.published.get() && !self.publishing.replace(true) {
@@ -208,7 +253,11 @@ impl Core {
             });
         }
         let retry = !self.under_way.borrow().is_empty() || version > self.published.get();
-        let wake_in = wake_at.map(|at| at.saturating_sub(now())).into_iter().chain(retry.then_some(RETRY_MS)).min();
+        let wake_in = wake_at
+            .map(|at| at.saturating_sub(now()))
+            .into_iter()
+            .chain(retry.then_some(RETRY_MS))
+            .min();
         let core = self.clone();
         self.state.wait_until(async move {
             let _ = match wake_in {
@@ -220,7 +269,10 @@ impl Core {
     }
 
     async fn publish(&self) -> Result<()> {
-        while let Some(session) = self.session().filter(|session| session.version > self.published.get()) {
+        while let Some(session) = self
+            .session()
+            .filter(|session| session.version > self.published.get())
+        {
             catalog::publish(&self.env, &session).await?;
             if self.session.borrow().is_some() {
                 store::published(&self.state.storage(), session.version)?;
@@ -231,13 +283,22 @@ impl Core {
     }
 
     async fn arm(&self, ms: u64) -> Result<()> {
-        self.state.storage().set_alarm(Duration::from_millis(ms)).await
+        self.state
+            .storage()
+            .set_alarm(Duration::from_millis(ms))
+            .await
     }
 
-    fn items(&self, turn_id: Option<String>, query: &ListQuery) -> Result<CallResult<Box<RawValue>>> {
+    fn items(
+        &self,
+        turn_id: Option<String>,
+        query: &ListQuery,
+    ) -> Result<CallResult<Box<RawValue>>> {
         match turn_id {
             None => self.page(List::Items, query),
-            Some(turn) if store::turn(&self.state.storage(), &turn)?.is_none() => Ok(Err(Refusal::NotFound.into())),
+            Some(turn) if store::turn(&self.state.storage(), &turn)?.is_none() => {
+                Ok(Err(Refusal::NotFound.into()))
+            }
             Some(turn) => self.page(List::ItemsOf(&turn), query),
         }
     }
@@ -246,12 +307,28 @@ impl Core {
         if self.session.borrow().is_none() {
             return Ok(Err(Refusal::NotFound.into()));
         }
-        let Some(rows) = store::list(&self.state.storage(), list, query, rows_to_read(query.limit))? else {
+        let Some(rows) = store::list(
+            &self.state.storage(),
+            list,
+            query,
+            rows_to_read(query.limit),
+        )?
+        else {
             return Ok(Err(Refusal::Invalid.into()));
         };
         let page = Page::new(rows, query.limit, |row| &row.id);
-        let data = page.data.into_iter().map(|row| RawValue::from_string(row.json)).collect::<std::result::Result<Vec<_>, _>>()?;
-        let page = Page { object: page.object, data, first_id: page.first_id, last_id: page.last_id, has_more: page.has_more };
+        let data = page
+            .data
+            .into_iter()
+            .map(|row| RawValue::from_string(row.json))
+            .collect::<std::result::Result<Vec<_>, _>>()?;
+        let page = Page {
+            object: page.object,
+            data,
+            first_id: page.first_id,
+            last_id: page.last_id,
+            has_more: page.has_more,
+        };
         Ok(Ok(serde_json::value::to_raw_value(&page)?))
     }
 
@@ -263,7 +340,9 @@ impl Core {
     }
 
     async fn delete(&self) -> Result<CallResult<()>> {
-        let Some(session) = self.session() else { return Ok(Err(Refusal::NotFound.into())) };
+        let Some(session) = self.session() else {
+            return Ok(Err(Refusal::NotFound.into()));
+        };
         if !session.is_settled() {
             return Ok(Err(Refusal::Conflict.into()));
         }

@@ -29,7 +29,9 @@ impl Core {
     }
 
     async fn carry_out(self: &Rc<Self>, Pending { id, tries, effect }: Pending) -> Result<()> {
-        let Some(session) = self.session() else { return Ok(()) };
+        let Some(session) = self.session() else {
+            return Ok(());
+        };
         let name = session.identity.tenant.object_name(&session.public.id);
         let call = match effect.clone() {
             Effect::Run { turn_id, input } => HarnessCall::Run(Box::new(RunTurn {
@@ -41,7 +43,15 @@ impl Core {
                 agent: session.identity.settings,
                 input,
             })),
-            Effect::Steer { turn_id, input_id, input } => HarnessCall::Steer { turn_id, input_id, input },
+            Effect::Steer {
+                turn_id,
+                input_id,
+                input,
+            } => HarnessCall::Steer {
+                turn_id,
+                input_id,
+                input,
+            },
             Effect::Interrupt { turn_id } => HarnessCall::Interrupt { turn_id },
             Effect::Destroy => HarnessCall::Destroy,
         };
@@ -54,8 +64,12 @@ impl Core {
             Err(CallError::Refused(_) | CallError::Broken) => {
                 store::done(&storage, id)?;
                 match effect {
-                    Effect::Run { turn_id, .. } => self.take(vec![Input::NotStarted { turn_id }], |_| Ok(())),
-                    Effect::Steer { input_id, .. } => self.take(vec![Input::NotSteered { input_id }], |_| Ok(())),
+                    Effect::Run { turn_id, .. } => {
+                        self.take(vec![Input::NotStarted { turn_id }], |_| Ok(()))
+                    }
+                    Effect::Steer { input_id, .. } => {
+                        self.take(vec![Input::NotSteered { input_id }], |_| Ok(()))
+                    }
                     // The deadline of the stopping turn ends its containers.
                     Effect::Interrupt { .. } | Effect::Destroy => Ok(()),
                 }

@@ -66,38 +66,73 @@ pub fn load(storage: &Storage) -> Result<Option<(Session, u64)>> {
         json: String,
         published: u64,
     }
-    let rows = storage.sql().exec("SELECT json, published FROM session", None)?.to_array::<Stored>()?;
-    rows.first().map(|row| Ok((serde_json::from_str(&row.json)?, row.published))).transpose()
+    let rows = storage
+        .sql()
+        .exec("SELECT json, published FROM session", None)?
+        .to_array::<Stored>()?;
+    rows.first()
+        .map(|row| Ok((serde_json::from_str(&row.json)?, row.published)))
+        .transpose()
 }
 
 /// Writes a session that was not there.
 pub fn create(storage: &Storage, session: &Session) -> Result<()> {
-    run(storage, "INSERT INTO session VALUES (1, ?, 0)", vec![to_json(session)?])
+    run(
+        storage,
+        "INSERT INTO session VALUES (1, ?, 0)",
+        vec![to_json(session)?],
+    )
 }
 
 /// Writes what a step changed. Returns the events with their places in the log.
 pub fn save(storage: &Storage, session: &Session, step: &Step) -> Result<Vec<StoredEvent>> {
-    run(storage, "UPDATE session SET json = ?", vec![to_json(session)?])?;
+    run(
+        storage,
+        "UPDATE session SET json = ?",
+        vec![to_json(session)?],
+    )?;
     for turn in &step.turns {
         let upsert = "INSERT INTO turns (id, json) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET json = excluded.json";
-        run(storage, upsert, vec![turn.id.as_str().into(), to_json(turn)?])?;
+        run(
+            storage,
+            upsert,
+            vec![turn.id.as_str().into(), to_json(turn)?],
+        )?;
     }
     for write in &step.items {
         match write {
             ItemWrite::Append(item) => {
                 let insert = "INSERT INTO items (id, turn_id, json) VALUES (?, ?, ?)";
-                run(storage, insert, vec![item.id().into(), item.turn_id().into(), to_json(item)?])?;
+                run(
+                    storage,
+                    insert,
+                    vec![item.id().into(), item.turn_id().into(), to_json(item)?],
+                )?;
             }
-            ItemWrite::Update(item) => run(storage, "UPDATE items SET json = ? WHERE id = ?", vec![to_json(item)?, item.id().into()])?,
-            ItemWrite::Remove(id) => run(storage, "DELETE FROM items WHERE id = ?", vec![id.as_str().into()])?,
+            ItemWrite::Update(item) => run(
+                storage,
+                "UPDATE items SET json = ? WHERE id = ?",
+                vec![to_json(item)?, item.id().into()],
+            )?,
+            ItemWrite::Remove(id) => run(
+                storage,
+                "DELETE FROM items WHERE id = ?",
+                vec![id.as_str().into()],
+            )?,
         }
     }
     for effect in &step.effects {
-        run(storage, "INSERT INTO outbox (json) VALUES (?)", vec![to_json(effect)?])?;
+        run(
+            storage,
+            "INSERT INTO outbox (json) VALUES (?)",
+            vec![to_json(effect)?],
+        )?;
     }
     let insert = "INSERT INTO events (name, json) VALUES (?, ?) RETURNING seq, name, json";
     let stored = step.events.iter().map(|event| {
-        let row = storage.sql().exec(insert, vec![event.name().into(), to_json(event)?])?;
+        let row = storage
+            .sql()
+            .exec(insert, vec![event.name().into(), to_json(event)?])?;
         row.one::<StoredEvent>()
     });
     stored.collect()
@@ -106,7 +141,10 @@ pub fn save(storage: &Storage, session: &Session, step: &Step) -> Result<Vec<Sto
 /// Up to `limit` events after a place in the log.
 pub fn events_after(storage: &Storage, seq: u64, limit: u32) -> Result<Vec<StoredEvent>> {
     let select = "SELECT seq, name, json FROM events WHERE seq > ? ORDER BY seq LIMIT ?";
-    storage.sql().exec(select, vec![integer(seq), i64::from(limit).into()])?.to_array()
+    storage
+        .sql()
+        .exec(select, vec![integer(seq), i64::from(limit).into()])?
+        .to_array()
 }
 
 /// Effects that are not done, in order.
@@ -117,8 +155,19 @@ pub fn outbox(storage: &Storage) -> Result<Vec<Pending>> {
         tries: u32,
         json: String,
     }
-    let rows = storage.sql().exec("SELECT id, tries, json FROM outbox ORDER BY id", None)?.to_array::<Stored>()?;
-    rows.into_iter().map(|row| Ok(Pending { id: row.id, tries: row.tries, effect: serde_json::from_str(&row.json)? })).collect()
+    let rows = storage
+        .sql()
+        .exec("SELECT id, tries, json FROM outbox ORDER BY id", None)?
+        .to_array::<Stored>()?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Pending {
+                id: row.id,
+                tries: row.tries,
+                effect: serde_json::from_str(&row.json)?,
+            })
+        })
+        .collect()
 }
 
 /// An effect is done, or given up.
@@ -128,12 +177,20 @@ pub fn done(storage: &Storage, id: i64) -> Result<()> {
 
 /// An effect was tried in vain.
 pub fn tried(storage: &Storage, id: i64) -> Result<()> {
-    run(storage, "UPDATE outbox SET tries = tries + 1 WHERE id = ?", vec![id.into()])
+    run(
+        storage,
+        "UPDATE outbox SET tries = tries + 1 WHERE id = ?",
+        vec![id.into()],
+    )
 }
 
 /// The catalog has this version.
 pub fn published(storage: &Storage, version: u64) -> Result<()> {
-    run(storage, "UPDATE session SET published = ?", vec![integer(version)])
+    run(
+        storage,
+        "UPDATE session SET published = ?",
+        vec![integer(version)],
+    )
 }
 
 /// The body that came with an idempotency key, if the key was used.
@@ -142,17 +199,29 @@ pub fn input_with_key(storage: &Storage, key: &str) -> Result<Option<String>> {
     struct Stored {
         body: String,
     }
-    let rows = storage.sql().exec("SELECT body FROM inputs WHERE key = ?", vec![key.into()])?.to_array::<Stored>()?;
+    let rows = storage
+        .sql()
+        .exec("SELECT body FROM inputs WHERE key = ?", vec![key.into()])?
+        .to_array::<Stored>()?;
     Ok(rows.into_iter().next().map(|row| row.body))
 }
 
 /// Remembers an idempotency key.
 pub fn remember_key(storage: &Storage, key: &str, body: &str) -> Result<()> {
-    run(storage, "INSERT INTO inputs VALUES (?, ?)", vec![key.into(), body.into()])
+    run(
+        storage,
+        "INSERT INTO inputs VALUES (?, ?)",
+        vec![key.into(), body.into()],
+    )
 }
 
 /// Rows of a list beyond the cursor. `None` if the cursor names no row.
-pub fn list(storage: &Storage, list: List<'_>, query: &ListQuery, limit: u32) -> Result<Option<Vec<Row>>> {
+pub fn list(
+    storage: &Storage,
+    list: List<'_>,
+    query: &ListQuery,
+    limit: u32,
+) -> Result<Option<Vec<Row>>> {
     let (table, of) = match list {
         List::Items => ("items", None),
         List::ItemsOf(turn) => ("items", Some(turn)),
@@ -169,19 +238,29 @@ pub fn list(storage: &Storage, list: List<'_>, query: &ListQuery, limit: u32) ->
         bindings.push(turn.into());
     }
     if let Some(after) = &query.after {
-        let Some(position) = position(storage, table, after)? else { return Ok(None) };
+        let Some(position) = position(storage, table, after)? else {
+            return Ok(None);
+        };
         conditions.push(format!("position {beyond} ?"));
         bindings.push(position.into());
     }
-    let condition = if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
+    let condition = if conditions.is_empty() {
+        String::new()
+    } else {
+        format!("WHERE {}", conditions.join(" AND "))
+    };
     bindings.push(i64::from(limit).into());
-    let select = format!("SELECT id, json FROM {table} {condition} ORDER BY position {direction} LIMIT ?");
+    let select =
+        format!("SELECT id, json FROM {table} {condition} ORDER BY position {direction} LIMIT ?");
     storage.sql().exec(&select, bindings)?.to_array().map(Some)
 }
 
 /// One turn.
 pub fn turn(storage: &Storage, id: &str) -> Result<Option<Row>> {
-    let rows = storage.sql().exec("SELECT id, json FROM turns WHERE id = ?", vec![id.into()])?.to_array()?;
+    let rows = storage
+        .sql()
+        .exec("SELECT id, json FROM turns WHERE id = ?", vec![id.into()])?
+        .to_array()?;
     Ok(rows.into_iter().next())
 }
 
@@ -191,7 +270,10 @@ fn position(storage: &Storage, table: &str, id: &str) -> Result<Option<i64>> {
         position: i64,
     }
     let select = format!("SELECT position FROM {table} WHERE id = ?");
-    let rows = storage.sql().exec(&select, vec![id.into()])?.to_array::<Stored>()?;
+    let rows = storage
+        .sql()
+        .exec(&select, vec![id.into()])?
+        .to_array::<Stored>()?;
     Ok(rows.first().map(|row| row.position))
 }
 

@@ -1,0 +1,160 @@
+// Serves the Worker of a wrangler.toml on this machine; `--help` tells how. Tests, benchmarks, the demo and `./dev up`
+// all use it. It goes through Miniflare's own interface, with two additions: containers outlive a crash (session.mjs),
+// and workerd does not outlive this process (workerd.sh).
+import { existsSync, fstatSync, readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare";
+import workerd from "workerd";
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
+import { migrate, runSql } from "./database.mjs";
+import { checkImages } from "./engine.mjs";
+import { UsageError, readOptions } from "./options.mjs";
+import { lockState, noteSession, withFixedSession } from "./session.mjs";
+
+const OUTBOUND = "outbound";
+
+async function main() {
+  const options = readOptions(process.argv.slice(2));
+  if (!options) return;
+  const worker = readWorker(options);
+  await checkImages(options.docker, worker.tags);
+
+  const unlock = lockState(options.state);
+  const forget = noteSession(worker.root, options.state);
+  process.env.RUNNER_WORKERD = workerd.default;
+  process.env.MINIFLARE_WORKERD_PATH = fileURLToPath(new URL("workerd.sh", import.meta.url));
+
+  process.on("exit", unlock);
+
+  const miniflare = await withFixedSession(options.state, worker.tags.length > 0 ? 1 : 0, async () => {
+    const started = new Miniflare(convertV4MiniflareOptions(settings(options, worker)));
+    await started.ready;
+    return started;
+  });
+
+  // Miniflare's own signal handlers exit at once and leave the removal of containers to a detached process, which would
+  // remove those of a quick restart.
+  let stopping;
+  const stop = () => {
+    stopping ??= miniflare.dispose().then(
+      () => {
+        forget();
+        process.exit(0);
+      },
+      (error) => die(error),
+    );
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.removeAllListeners(signal).on(signal, stop);
+
+  for (const { binding, migrations_dir: dir } of worker.databases) {
+    await migrate(await miniflare.getD1Database(binding), join(worker.root, dir ?? "migrations"));
+  }
+  if (options.sql) await runSql(await miniflare.getD1Database(worker.databases[0].binding), options.sql);
+
+  console.log(`ready ${(await miniflare.ready).origin}`);
+  const input = fstatSync(0);
+  if (input.isFIFO() || input.isSocket() || process.stdin.isTTY) process.stdin.resume().on("end", stop);
+}
+
+/** Everything about the Worker comes from its configuration; the options may only replace values in it. */
+function readWorker(options) {
+  if (!existsSync(options.config)) throw new UsageError(`${options.config}: there is no such file`);
+  const root = dirname(options.config);
+  const config = unstable_readConfig({ config: options.config }, { hideWarnings: true });
+  // The modules are given whole, so the rules to find them go.
+  const {
+    main,
+    workerOptions: { modulesRules: _, ...worker },
+  } = unstable_getMiniflareWorkerOptions(config, undefined, { containerBuildId: "local" });
+
+  const known = new Set([...Object.keys(worker.bindings), ...(config.secrets?.required ?? [])]);
+  for (const name of Object.keys(options.vars)) {
+    if (!known.has(name)) throw new UsageError(`--var ${name}: ${relative(process.cwd(), options.config)} has no such var or required secret`);
+  }
+  if (options.sql && config.d1_databases.length === 0) throw new UsageError("--sql: the configuration has no D1 database");
+
+  const tags = [];
+  const unused = new Set(Object.keys(options.images));
+  for (const object of Object.values(worker.durableObjects ?? {})) {
+    for (const image of object.container?.images ?? []) {
+      image.image = options.images[image.name];
+      if (!image.image) throw new UsageError(`image '${image.name}' of ${object.className} is not given: --image ${image.name}=TAG`);
+      tags.push(image.image);
+      unused.delete(image.name);
+    }
+  }
+  if (unused.size > 0) throw new UsageError(`--image ${[...unused].join(", ")}: the configuration has no such image`);
+  if (tags.length > 0) {
+    if (!options.interceptor) throw new UsageError("containers need an interceptor: --interceptor TAG");
+    tags.push(options.interceptor);
+  }
+
+  return {
+    root,
+    tags,
+    databases: config.d1_databases,
+    options: {
+      ...worker,
+      name: config.name,
+      bindings: { ...worker.bindings, ...options.vars, ...options.secrets },
+      modulesRoot: root,
+      modules: modules(main, join(root, "build"), options.build ?? join(root, "build")),
+      outboundService: OUTBOUND,
+    },
+  };
+}
+
+/** The entry as it is written, and the built modules under the path that it imports them from. */
+function modules(entry, importedFrom, builtIn) {
+  const built = existsSync(builtIn) ? readdirSync(builtIn).filter((name) => /\.(js|wasm)$/.test(name)) : [];
+  if (!built.includes("index.js")) throw new UsageError(`${builtIn} holds no built Worker: run ./dev build`);
+  return [
+    { type: "ESModule", path: entry, contents: readFileSync(entry, "utf8") },
+    ...built.map((name) => {
+      const path = join(importedFrom, name);
+      const contents = readFileSync(join(builtIn, name));
+      return name.endsWith(".wasm") ? { type: "CompiledWasm", path, contents } : { type: "ESModule", path, contents: contents.toString() };
+    }),
+  ];
+}
+
+/** Certificates for the Worker's own requests: the usual ones, and what Node was told to trust besides. */
+function trust() {
+  const extra = process.env.NODE_EXTRA_CA_CERTS;
+  const pem = extra && existsSync(extra) ? readFileSync(extra, "utf8") : "";
+  return { trustBrowserCas: true, trustedCertificates: pem.match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g) ?? [] };
+}
+
+/** The Worker's own requests go through here, since Miniflare would let them reach this machine and its networks. */
+function outbound(reach) {
+  return {
+    name: OUTBOUND,
+    compatibilityDate: "2026-01-01",
+    modules: true,
+    script: "export default { fetch: (request, env) => env.NETWORK.fetch(request) };",
+    serviceBindings: { NETWORK: { network: { allow: ["public", ...reach], deny: [], tlsOptions: trust() } } },
+  };
+}
+
+function settings(options, worker) {
+  return {
+    log: new Log(options.verbose ? LogLevel.VERBOSE : LogLevel.WARN),
+    verbose: options.verbose,
+    cf: false,
+    telemetry: { enabled: false },
+    host: options.host,
+    port: options.port,
+    resourcePersistencePath: options.state,
+    containerEngine: { localDocker: { socketPath: options.docker, containerEgressInterceptorImage: options.interceptor ?? "none" } },
+    workers: [worker.options, outbound(options.reach)],
+  };
+}
+
+function die(error) {
+  const plain = error instanceof UsageError || error.code === "ERR_ADDRESS_IN_USE";
+  console.error(plain ? `runner: ${error.message}` : error);
+  process.exit(plain ? 2 : 1);
+}
+
+main().catch(die);

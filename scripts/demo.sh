@@ -32,15 +32,17 @@ node=$(node_bin)
 state=$root/.state/demo-$$
 label=dev.workerd.session=$(printf %s "$state/gateway" | sha256sum | cut -c1-16)
 gateway_log=$logs/demo-gateway.log
-served=()
+served=() demo=''
 
 # The gateway and the model end when this script, and so the only writer of their standard input, does: even after kill -9.
+# shellcheck disable=SC2329  # invoked by the trap
 finish() {
   stop_step
-  exec 8>&- || true
+  [ -z "$demo" ] || kill -TERM "$demo" 2>/dev/null || true
+  exec 8>&-
   local pid
-  for pid in ${served[@]+"${served[@]}"}; do
-    for _ in {1..150}; do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+  for pid in "${served[@]}"; do
+    for _ in {1..150}; do kill -0 "$pid" 2>/dev/null || continue 2; sleep 0.1; done
     kill -KILL "$pid" 2>/dev/null || true
   done
   docker ps -aq --filter "label=$label" 2>/dev/null | xargs -r docker rm -f >/dev/null 2>&1 || true
@@ -57,6 +59,7 @@ serve() {
 }
 ready_url() { sed -n 's/^ready //p' "$1"; }
 # await LOG PID
+# shellcheck disable=SC2329  # invoked by `step`
 await() {
   while kill -0 "$2" 2>/dev/null; do
     [ -z "$(ready_url "$1")" ] || return 0
@@ -100,9 +103,12 @@ printf "INSERT INTO api_keys (hash, tenant, created_at) VALUES ('%s', 'demo', un
 serve "$gateway_log" "$node" runner/run.mjs --state "$state/gateway" --sql "$state/key.sql" "${runner_images[@]}" "${options[@]}"
 step "gateway" "see .setup/logs/demo-gateway.log" await "$gateway_log" "${served[-1]}"
 
-# Not the last command's own status: `set -e` would skip the hint.
-status=0
+# In the background, because a signal is handled only after a command in the foreground has ended.
 "$node" tests/demo.mjs --base-url "$(ready_url "$gateway_log")" --docker-label "$label" \
-  --harness-image cloister/harness:local --sandbox-image cloister/sandbox:local ${client[@]+"${client[@]}"} 8>&- || status=$?
+  --harness-image cloister/harness:local --sandbox-image cloister/sandbox:local "${client[@]}" 8>&- &
+demo=$!
+status=0
+wait "$demo" || status=$?
+demo=''
 [ $status -eq 0 ] || say "The demo failed (status $status). The gateway's log: .setup/logs/demo-gateway.log" >&2
 exit $status

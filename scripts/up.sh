@@ -49,7 +49,7 @@ hash=$(tr -d '\n' <.state/api-key | sha256sum | cut -d' ' -f1)
 printf "INSERT OR IGNORE INTO api_keys (hash, tenant, created_at) VALUES ('%s', 'local', unixepoch() * 1000);\n" "$hash" >.state/up.sql
 
 # Secrets go through the environment: arguments can be read by every user of the machine.
-options=(--secret CLOISTER_SECRET --secret MODEL_API_KEY)
+options=(--secret CLOISTER_SECRET --secret MODEL_API_KEY --var "ALLOWED_HOSTS=localhost:$port,127.0.0.1:$port")
 CLOISTER_SECRET=$(cat .state/secret)
 MODEL_API_KEY=${MODEL_API_KEY:-${OPENAI_API_KEY:-}}
 export CLOISTER_SECRET MODEL_API_KEY

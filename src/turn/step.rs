@@ -519,7 +519,7 @@ fn error_text(code: TurnErrorCode) -> &'static str {
         TurnErrorCode::SandboxError => "The session's containers did not start.",
         TurnErrorCode::RequestTimeout => "The turn ran longer than the deployment allows.",
         TurnErrorCode::InternalError => {
-            "The harness was lost; what it had done of the turn is unknown."
+            "The harness failed or was lost; what it had done of the turn is unknown."
         }
         TurnErrorCode::SessionBudgetExceeded
         | TurnErrorCode::ProjectSpendLimitExceeded

@@ -13,8 +13,14 @@ pub struct Client {
 impl Client {
     /// A client of `base` with `key`.
     pub fn new(base: &str, key: &str) -> Self {
-        let config = ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(Duration::from_secs(120)));
-        Self { base: base.to_owned(), key: key.to_owned(), agent: config.build().into() }
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(120)));
+        Self {
+            base: base.to_owned(),
+            key: key.to_owned(),
+            agent: config.build().into(),
+        }
     }
 
     /// The API key.
@@ -25,21 +31,34 @@ impl Client {
     /// GET: status and JSON.
     pub fn get(&self, path: &str) -> (u16, Value) {
         let request = self.agent.get(format!("{}{path}", self.base));
-        let response = request.header("authorization", format!("Bearer {}", self.key)).header("openai-beta", "agents=v1").call();
+        let response = request
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("openai-beta", "agents=v1")
+            .call();
         read(response.expect("answer"))
     }
 
     /// DELETE: status and JSON.
     pub fn delete(&self, path: &str) -> (u16, Value) {
         let request = self.agent.delete(format!("{}{path}", self.base));
-        let response = request.header("authorization", format!("Bearer {}", self.key)).header("openai-beta", "agents=v1").call();
+        let response = request
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("openai-beta", "agents=v1")
+            .call();
         read(response.expect("answer"))
     }
 
     /// POST of JSON: status and JSON (null when the body is empty).
     pub fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let (status, text) = self.post_raw(path, &body.to_string());
-        (status, if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) })
+        (
+            status,
+            if text.is_empty() {
+                Value::Null
+            } else {
+                serde_json::from_str(&text).unwrap_or(Value::String(text))
+            },
+        )
     }
 
     /// POST of text: status and text.
@@ -50,13 +69,18 @@ impl Client {
     /// POST with more headers.
     pub fn post_with(&self, path: &str, body: &str, headers: &[(&str, &str)]) -> (u16, String) {
         let mut request = self.agent.post(format!("{}{path}", self.base));
-        request = request.header("authorization", format!("Bearer {}", self.key)).header("openai-beta", "agents=v1");
+        request = request
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("openai-beta", "agents=v1");
         request = request.header("content-type", "application/json");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let mut response = request.send(body).expect("answer");
-        (response.status().as_u16(), response.body_mut().read_to_string().expect("body"))
+        (
+            response.status().as_u16(),
+            response.body_mut().read_to_string().expect("body"),
+        )
     }
 
     /// Creates a session with `input`, or none: its JSON.
@@ -73,14 +97,23 @@ impl Client {
     /// Sends a message to a session.
     pub fn say(&self, session: &str, text: &str) {
         let message = serde_json::json!({ "type": "agent.session.input.message", "input": [{ "role": "user", "content": [{ "type": "input_text", "text": text }] }] });
-        let (status, body) = self.post(&format!("/v1/agents/sessions/{session}/events"), &serde_json::json!({ "events": [message] }));
+        let (status, body) = self.post(
+            &format!("/v1/agents/sessions/{session}/events"),
+            &serde_json::json!({ "events": [message] }),
+        );
         assert_eq!(status, 202, "{body}");
     }
 
     /// Opens a session's live stream.
     pub fn stream(&self, session: &str) -> Stream {
-        let request = self.agent.get(format!("{}/v1/agents/sessions/{session}/events", self.base));
-        let response = request.header("authorization", format!("Bearer {}", self.key)).header("openai-beta", "agents=v1").call().expect("stream");
+        let request = self
+            .agent
+            .get(format!("{}/v1/agents/sessions/{session}/events", self.base));
+        let response = request
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("openai-beta", "agents=v1")
+            .call()
+            .expect("stream");
         assert_eq!(response.status().as_u16(), 200);
         Stream::of(response)
     }
@@ -88,8 +121,14 @@ impl Client {
     /// Creates a session that streams its first turn.
     pub fn create_streaming(&self, input: &str) -> Stream {
         let body = serde_json::json!({ "agent": { "model": "codex" }, "environment": { "type": "openai_hosted" }, "input": input, "stream": true });
-        let request = self.agent.post(format!("{}/v1/agents/sessions", self.base)).header("content-type", "application/json");
-        let response = request.header("authorization", format!("Bearer {}", self.key)).header("openai-beta", "agents=v1").send(body.to_string());
+        let request = self
+            .agent
+            .post(format!("{}/v1/agents/sessions", self.base))
+            .header("content-type", "application/json");
+        let response = request
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("openai-beta", "agents=v1")
+            .send(body.to_string());
         let response = response.expect("stream");
         assert_eq!(response.status().as_u16(), 201);
         Stream::of(response)
@@ -98,15 +137,23 @@ impl Client {
     /// Waits until the session is idle again, and gives its newest turn.
     pub fn settled_turn(&self, session: &str) -> Value {
         super::wait_for("the turn to end", Duration::from_secs(90), || {
-            let turn = self.get(&format!("/v1/agents/sessions/{session}/turns?limit=1")).1["data"][0].clone();
-            let over = matches!(turn["status"].as_str(), Some("completed" | "failed" | "cancelled"));
+            let turn = self
+                .get(&format!("/v1/agents/sessions/{session}/turns?limit=1"))
+                .1["data"][0]
+                .clone();
+            let over = matches!(
+                turn["status"].as_str(),
+                Some("completed" | "failed" | "cancelled")
+            );
             over.then_some(turn)
         })
     }
 
     /// Items of a session, oldest first.
     pub fn items(&self, session: &str) -> Vec<Value> {
-        let (status, page) = self.get(&format!("/v1/agents/sessions/{session}/items?order=asc&limit=100"));
+        let (status, page) = self.get(&format!(
+            "/v1/agents/sessions/{session}/items?order=asc&limit=100"
+        ));
         assert_eq!(status, 200, "{page}");
         page["data"].as_array().expect("data").clone()
     }
@@ -115,7 +162,10 @@ impl Client {
 fn read(mut response: ureq::http::Response<ureq::Body>) -> (u16, Value) {
     let status = response.status().as_u16();
     let text = response.body_mut().read_to_string().expect("body");
-    (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    (
+        status,
+        serde_json::from_str(&text).unwrap_or(Value::String(text)),
+    )
 }
 
 /// A stream of events.
@@ -125,7 +175,9 @@ pub struct Stream {
 
 impl Stream {
     fn of(response: ureq::http::Response<ureq::Body>) -> Self {
-        Self { lines: BufReader::new(response.into_body().into_reader()).lines() }
+        Self {
+            lines: BufReader::new(response.into_body().into_reader()).lines(),
+        }
     }
 
     /// The next event; none at the end of the stream.
@@ -143,7 +195,9 @@ impl Stream {
     pub fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut events = Vec::new();
         loop {
-            let event = self.next().unwrap_or_else(|| panic!("the stream ended before {kind}: {events:#?}"));
+            let event = self
+                .next()
+                .unwrap_or_else(|| panic!("the stream ended before {kind}: {events:#?}"));
             let found = event["type"] == kind;
             events.push(event);
             if found {

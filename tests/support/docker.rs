@@ -12,14 +12,27 @@ impl Docker {
     pub fn of(state: &Path) -> Self {
         let state = std::path::absolute(state).unwrap();
         let digest = Sha256::digest(state.to_str().unwrap().as_bytes());
-        let session: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        Self { label: format!("label=dev.workerd.session={session}") }
+        let session: String = digest[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Self {
+            label: format!("label=dev.workerd.session={session}"),
+        }
     }
 
     /// Ids of running containers made of `image`.
     pub fn running(&self, image: &str) -> Vec<String> {
         let ancestor = format!("ancestor={image}");
-        let out = docker(&["ps", "-q", "--no-trunc", "--filter", &self.label, "--filter", &ancestor]);
+        let out = docker(&[
+            "ps",
+            "-q",
+            "--no-trunc",
+            "--filter",
+            &self.label,
+            "--filter",
+            &ancestor,
+        ]);
         out.lines().map(str::to_owned).collect()
     }
 
@@ -35,18 +48,27 @@ impl Docker {
 
     fn one(&self, image: &str) -> String {
         let image = std::env::var(image).unwrap();
-        super::wait_for(&image, std::time::Duration::from_secs(30), || self.running(&image).pop())
+        super::wait_for(&image, std::time::Duration::from_secs(30), || {
+            self.running(&image).pop()
+        })
     }
 
     /// Every container of this gateway, running or not.
     pub fn all(&self) -> Vec<String> {
-        docker(&["ps", "-aq", "--filter", &self.label]).lines().map(str::to_owned).collect()
+        docker(&["ps", "-aq", "--filter", &self.label])
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Removes them.
     pub fn remove_all(&self) {
         for id in self.all() {
-            let _ = Command::new("docker").args(["rm", "-f", &id]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+            let _ = Command::new("docker")
+                .args(["rm", "-f", &id])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
         }
     }
 }
@@ -59,6 +81,12 @@ pub fn docker(argv: &[&str]) -> String {
 
 /// Runs a shell line in a container as root: output and exit code.
 pub fn shell(container: &str, line: &str) -> (String, i32) {
-    let out = Command::new("docker").args(["exec", "-u", "0", container, "sh", "-c", line]).output().expect("docker exec");
-    (String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr), out.status.code().unwrap_or(-1))
+    let out = Command::new("docker")
+        .args(["exec", "-u", "0", container, "sh", "-c", line])
+        .output()
+        .expect("docker exec");
+    (
+        String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr),
+        out.status.code().unwrap_or(-1),
+    )
 }

@@ -1,12 +1,19 @@
 //! What end-to-end tests share: the runner, the scripted model, and a client that speaks plain HTTP.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+#![allow(
+    dead_code,
+    unused_imports,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 mod client;
 mod docker;
 mod process;
 
 pub use client::{Client, Stream};
-pub use docker::Docker;
-pub use process::{Gateway, Model};
+pub use docker::{docker, shell, Docker};
+pub use process::{key, Gateway, Model};
 
 use std::time::{Duration, Instant};
 

@@ -11,7 +11,7 @@
 // and may carry: "delay" ms before the first byte; "wait": NAME, which sends nothing before POST /release/NAME; "drip" ms
 // between words; "hold": NAME, which stops after the first word until POST /release/NAME; "cut": true, which drops the
 // connection after the first word.
-// Which answer is next follows from how many tool outputs the request carries after that message. Without a script the
+// Which answer is next follows from the tool outputs and answers that the request carries after that message. Without a script the
 // answer is "done". The log has one JSON line a request: path, headers, body.
 import { appendFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -37,11 +37,17 @@ function due(input) {
   if (at < 0) return [{ say: "done" }];
   const steps = textOf(input[at].content).split("\n").filter((line) => line.startsWith("@@"))
     .map((line) => [JSON.parse(line.slice(2))].flat());
-  let outputs = input.slice(at + 1).filter((item) => item.type.endsWith("_output")).length;
+  const later = input.slice(at + 1);
+  let outputs = later.filter((item) => item.type.endsWith("_output")).length;
+  let words = later.filter((item) => item.role === "assistant").length;
   const next = steps.find((step) => {
     const expected = step.filter(isCall).length;
-    const done = expected > 0 && outputs >= expected;
-    if (done) outputs -= expected;
+    const said = step.filter((part) => "say" in part).length;
+    const done = expected > 0 ? outputs >= expected : words >= said;
+    if (done) {
+      outputs -= expected;
+      words -= said;
+    }
     return !done;
   });
   return next ?? [{ say: "done" }];

@@ -8,12 +8,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What `./dev test` sets. Tests are not skipped without it: they fail and say so.
 fn setting(name: &str) -> String {
-    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run these tests through ./dev test"))
+    std::env::var(name)
+        .unwrap_or_else(|_| panic!("{name} is not set: run these tests through ./dev test"))
 }
 
 fn unique() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+    format!(
+        "{}-{}",
+        std::process::id(),
+        COUNT.fetch_add(1, Ordering::Relaxed)
+    )
 }
 
 /// A child that says `ready URL` and ends when its stdin closes, so that it never outlives the test.
@@ -26,13 +31,22 @@ struct Served {
 impl Served {
     fn start(mut command: Command, log: PathBuf) -> Self {
         let stderr = std::fs::File::create(log.with_extension("stderr")).unwrap();
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().expect("spawn");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .spawn()
+            .expect("spawn");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut seen = Vec::new();
         let url = loop {
             let Some(Ok(line)) = lines.next() else {
-                let stderr = std::fs::read_to_string(log.with_extension("stderr")).unwrap_or_default();
-                panic!("{command:?} ended before it was ready:\n{}\n{stderr}", seen.join("\n"));
+                let stderr =
+                    std::fs::read_to_string(log.with_extension("stderr")).unwrap_or_default();
+                panic!(
+                    "{command:?} ended before it was ready:\n{}\n{stderr}",
+                    seen.join("\n")
+                );
             };
             match line.strip_prefix("ready ") {
                 Some(url) => break url.to_owned(),
@@ -70,7 +84,10 @@ impl Model {
         let log = folder.join("requests.jsonl");
         let mut command = Command::new(setting("CLOISTER_NODE"));
         command.args(["tests/support/model.mjs", "--log"]).arg(&log);
-        Self { served: Served::start(command, folder.join("model.log")), log }
+        Self {
+            served: Served::start(command, folder.join("model.log")),
+            log,
+        }
     }
 
     /// What goes into MODEL_BASE_URL.
@@ -81,12 +98,17 @@ impl Model {
     /// Requests so far.
     pub fn requests(&self) -> Vec<serde_json::Value> {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// Lets a held answer go on; whether one was held.
     pub fn release(&self, name: &str) -> bool {
-        Client::new(&self.served.url, "none").post_raw(&format!("/release/{name}"), "").0 == 204
+        Client::new(&self.served.url, "none")
+            .post_raw(&format!("/release/{name}"), "")
+            .0
+            == 204
     }
 }
 
@@ -95,6 +117,7 @@ pub struct Gateway {
     served: Option<Served>,
     folder: PathBuf,
     model: String,
+    options: Vec<String>,
 }
 
 impl Gateway {
@@ -105,13 +128,29 @@ impl Gateway {
 
     /// Starts one that uses `model`.
     pub fn start(model: &Model) -> Self {
+        Self::start_with(model, &[])
+    }
+
+    /// Starts one of the build that breaks when asked to.
+    pub fn start_with_faults(model: &Model) -> Self {
+        Self::start_with(model, &["--build", &setting("CLOISTER_FAULTS_BUILD")])
+    }
+
+    /// Starts one with more options for the runner.
+    pub fn start_with(model: &Model, options: &[&str]) -> Self {
         let folder = scratch("gateway");
         let keys = Self::TENANTS.map(|tenant| {
             let hash = cloister::api_key::hash(&key(tenant)).unwrap();
             format!("INSERT OR IGNORE INTO api_keys (hash, tenant, created_at) VALUES ('{hash}', '{tenant}', 0);\n")
         });
         std::fs::write(folder.join("keys.sql"), keys.concat()).unwrap();
-        let mut gateway = Self { served: None, folder, model: model.base_url() };
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        let mut gateway = Self {
+            served: None,
+            folder,
+            model: model.base_url(),
+            options,
+        };
         gateway.restart();
         gateway
     }
@@ -119,15 +158,29 @@ impl Gateway {
     /// Starts again on the same state, after [`kill`](Self::kill).
     pub fn restart(&mut self) {
         let mut command = Command::new(setting("CLOISTER_NODE"));
-        command.args(["runner/run.mjs", "--build", &setting("CLOISTER_TEST_BUILD"), "--reach", "127.0.0.0/8"]);
+        command.args(["runner/run.mjs", "--reach", "127.0.0.0/8"]);
+        command.args(&self.options);
         command.arg("--state").arg(self.state());
         command.arg("--sql").arg(self.folder.join("keys.sql"));
         command.args(["--interceptor", &setting("CLOISTER_INTERCEPTOR_IMAGE")]);
-        command.args(["--image", &format!("harness={}", setting("CLOISTER_HARNESS_IMAGE"))]);
-        command.args(["--image", &format!("sandbox={}", setting("CLOISTER_SANDBOX_IMAGE"))]);
-        command.args(["--var", &format!("MODEL_BASE_URL={}", self.model), "--var", "MODEL_NAME=scripted-1"]);
+        command.args([
+            "--image",
+            &format!("harness={}", setting("CLOISTER_HARNESS_IMAGE")),
+        ]);
+        command.args([
+            "--image",
+            &format!("sandbox={}", setting("CLOISTER_SANDBOX_IMAGE")),
+        ]);
+        command.args([
+            "--var",
+            &format!("MODEL_BASE_URL={}", self.model),
+            "--var",
+            "MODEL_NAME=scripted-1",
+        ]);
         command.args(["--secret", "MODEL_API_KEY", "--secret", "CLOISTER_SECRET"]);
-        command.env("MODEL_API_KEY", Self::CANARY).env("CLOISTER_SECRET", "5eed".repeat(16));
+        command
+            .env("MODEL_API_KEY", Self::CANARY)
+            .env("CLOISTER_SECRET", "5eed".repeat(16));
         self.served = Some(Served::start(command, self.folder.join("gateway.log")));
     }
 

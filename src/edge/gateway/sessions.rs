@@ -72,7 +72,13 @@ pub async fn create(call: Call<'_>) -> Answer<Response> {
         input,
     }));
     let created: CallResult<Box<RawValue>> = calls::call(&object, &creation).await;
-    let created = created.map_err(|error| refused(error, &id))?;
+    let created = match created {
+        Ok(created) => created,
+        Err(error) => {
+            catalog::delete(call.env, &call.principal.tenant, &id).await?;
+            return Err(refused(error, &id));
+        }
+    };
     if !wanted.stream {
         return json(201, created.get());
     }

@@ -35,7 +35,7 @@ pub enum Ends {
 struct Feed {
     object: Stub,
     inbox: Option<Inbox>,
-    /// The last event that was taken; none before the first of a live stream.
+    /// Where in the log the stream stands; none until a live stream is told.
     cursor: Option<u64>,
     ends: Ends,
     /// Frames to send before the next is waited for.
@@ -106,6 +106,9 @@ impl Feed {
             return;
         };
         self.cursor = Some(entry.seq);
+        if entry.name.is_empty() {
+            return;
+        }
         self.ready.extend(sse::frame(entry.name, entry.json));
         match entry.name {
             "agent.session.turn.completed"

@@ -4,6 +4,7 @@ use cloister_protocol::{
     Command, Event, FromSupervisor, MAX_FRAME_BYTES, SUPERVISOR_PORT, VERSION,
 };
 use futures_util::future::{select, Either};
+use std::cell::Cell;
 use std::pin::pin;
 use std::time::Duration;
 use worker::{Delay, Result};
@@ -20,6 +21,8 @@ const ATTACH_DEADLINE: Duration = Duration::from_secs(10);
 /// An attached link.
 pub struct Link {
     inbox: Inbox,
+    /// A ping was sent and nothing has come since.
+    waiting: Cell<bool>,
 }
 
 /// What a link gives.
@@ -50,6 +53,7 @@ impl Link {
         };
         let this = Self {
             inbox: Inbox::open(socket, MAX_FRAME_BYTES, MAX_QUEUE_BYTES)?,
+            waiting: Cell::default(),
         };
         this.send(&Command::Attach {
             epoch: link,
@@ -72,6 +76,17 @@ impl Link {
         self.inbox.send(&serde_json::to_string(command)?)
     }
 
+    /// Asks for a sign of life.
+    pub fn ping(&self) -> Result<()> {
+        self.waiting.set(true);
+        self.send(&Command::Ping)
+    }
+
+    /// Whether nothing has come since the last ping.
+    pub fn is_silent(&self) -> bool {
+        self.waiting.get()
+    }
+
     /// Whether commands can be sent.
     pub fn is_open(&self) -> bool {
         self.inbox.is_open()
@@ -90,6 +105,7 @@ impl Link {
             Frame::Text(text) => Some(text),
             Frame::Closed => return Incoming::Closed,
         };
+        self.waiting.set(false);
         while let Some(text) = next {
             let last = events.last().map_or(stored, |(seq, _)| *seq);
             match parse(&text) {

@@ -13,8 +13,9 @@ use worker::{durable_object, DurableObject, Env, Method, Request, Response, Resu
 
 /// Props of intercepts are made anew at each start and each construction of the object, so this only bounds a leak.
 const PROPS_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
-/// While a turn runs: between two looks at link and containers.
-pub(super) const HEARTBEAT_MS: u64 = 20_000;
+/// While a turn runs: between two looks at link and containers. After the Worker's process was replaced, a container is
+/// without its intercepts until then, and the harness's own retries of a model call have to last as long.
+pub(super) const HEARTBEAT_MS: u64 = 5_000;
 /// After a turn: how long the link stays for items that complete late.
 pub(super) const LINGER_MS: u64 = 5_000;
 

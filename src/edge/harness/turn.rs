@@ -16,23 +16,16 @@ use worker::{Delay, Result};
 /// How long a started container may take until its supervisor answers.
 const START_DEADLINE: Duration = Duration::from_secs(60);
 /// How long to wait for the supervisor of a container that has run for a while.
-const REATTACH_DEADLINE: Duration = Duration::from_secs(5);
+const REATTACH_DEADLINE: Duration = Duration::from_secs(15);
 /// Tries to hand a batch of events to SessionDO before the link is given up; the supervisor keeps them.
 const DELIVERY_TRIES: u32 = 5;
 
 impl Harness {
     pub(super) async fn run(self: Rc<Self>, run: RunTurn) -> Result<CallResult<()>> {
-        let other = self
-            .record
-            .borrow()
-            .turn
-            .as_ref()
-            .map(|turn| turn.run.turn_id == run.turn_id);
-        match other {
-            Some(true) => return Ok(Ok(())),
-            Some(false) => return Ok(Err(Refusal::Conflict.into())),
-            None => {}
+        if self.record.borrow_mut().turn_named(&run.turn_id).is_some() {
+            return Ok(Ok(()));
         }
+        // Another turn that is still noted here is over: SessionDO, which decides, has stored its end and not told yet.
         self.wake_in(HEARTBEAT_MS).await?;
         self.update(|record| {
             record.owner = Some(Owner {
@@ -195,6 +188,13 @@ impl Harness {
         let epoch = self.record.borrow().epoch;
         let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
         let session = calls::object(&self.env, Class::Session, &owner.session)?;
+        // A container without its harness ends first: a next turn may come with the answer.
+        if events
+            .iter()
+            .any(|(_, event)| matches!(event, Event::HarnessLost { .. }))
+        {
+            self.container()?.destroy().await?;
+        }
         let call = SessionCall::Harness { epoch, events };
         let mut tries = 0;
         loop {
@@ -272,8 +272,14 @@ impl Harness {
             Some(_) | None => {
                 let attached = self.open_link();
                 match attached {
+                    Some(link) if link.is_silent() => {
+                        // The next heartbeat opens another, or gives the harness up.
+                        log::event("harness_link_silent", &[]);
+                        self.close_link();
+                        Ok(())
+                    }
                     Some(link) => {
-                        link.send(&Command::Ping)?;
+                        link.ping()?;
                         self.container()?
                             .keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS)
                             .await?;
@@ -310,20 +316,26 @@ impl Harness {
         if started {
             return Ok(());
         }
-        self.container()?.destroy().await?;
         self.lose(&turn.run.turn_id).await
     }
 
-    /// Reports the running turn as lost with its harness.
+    /// Reports a turn as lost with its harness. The container ends first: a next turn may come with the answer.
     async fn lose(&self, turn_id: &str) -> Result<()> {
         log::event("harness_lost", &[("turn", turn_id)]);
+        self.close_link();
+        self.container()?.destroy().await?;
         let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
         let session = calls::object(&self.env, Class::Session, &owner.session)?;
         let call = SessionCall::HarnessLost {
             turn_id: turn_id.to_owned(),
         };
         match calls::call::<_, ()>(&session, &call).await {
-            Ok(()) | Err(CallError::Refused(_)) => self.destroy().await,
+            Ok(()) | Err(CallError::Refused(_)) => self.update(|record| {
+                if record.turn_named(turn_id).is_some() {
+                    record.turn = None;
+                    record.idle_since = now();
+                }
+            }),
             // The next heartbeat tries again.
             Err(CallError::Broken) => Ok(()),
         }

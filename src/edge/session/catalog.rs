@@ -4,7 +4,7 @@ use worker::{Env, Result};
 
 /// Writes the copy, unless the catalog has a newer one or the session is deleted.
 pub async fn publish(env: &Env, session: &Session) -> Result<()> {
-    let update = "UPDATE sessions SET snapshot = ?1, version = ?2 WHERE tenant = ?3 AND id = ?4 AND version < ?2";
+    let update = "UPDATE sessions SET snapshot = ?1, version = ?2 WHERE tenant = ?3 AND id = ?4 AND version < ?2 AND deleted_at IS NULL";
     let snapshot = serde_json::to_string(&session.public)?;
     let bindings = [
         snapshot.into(),

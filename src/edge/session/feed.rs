@@ -5,7 +5,8 @@ use worker::{Response, Result, State, WebSocketPair};
 /// Events read from the log at once.
 const PAGE: u32 = 256;
 
-/// An event as it travels from SessionDO to the Gateway: its place in the log, its type, its JSON, each on a line.
+/// An event as it travels from SessionDO to the Gateway: its place in the log, its type, its JSON, each on a line. Type and
+/// JSON are empty in the first frame of a listener that follows from now on: it only says where that is.
 pub struct Entry<'a> {
     /// Its place in the log: the cursor to go on from.
     pub seq: u64,
@@ -36,15 +37,18 @@ fn frame(event: &StoredEvent) -> String {
 pub fn subscribe(state: &State, after: Option<u64>) -> Result<Response> {
     let pair = WebSocketPair::new()?;
     state.accept_web_socket(&pair.server);
-    if let Some(mut after) = after {
-        // All of it before anything new can be written: nothing is awaited here.
-        loop {
-            let events = store::events_after(&state.storage(), after, PAGE)?;
-            let Some(last) = events.last() else { break };
-            after = last.seq;
-            for event in &events {
-                pair.server.send_with_str(frame(event))?;
-            }
+    // Nothing is awaited here, so nothing new comes between.
+    let Some(mut after) = after else {
+        let here = store::last_event(&state.storage())?;
+        pair.server.send_with_str(format!("{here}\n\n"))?;
+        return Response::from_websocket(pair.client);
+    };
+    loop {
+        let events = store::events_after(&state.storage(), after, PAGE)?;
+        let Some(last) = events.last() else { break };
+        after = last.seq;
+        for event in &events {
+            pair.server.send_with_str(frame(event))?;
         }
     }
     Response::from_websocket(pair.client)

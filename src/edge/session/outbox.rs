@@ -11,26 +11,35 @@ use worker::Result;
 const MAX_TRIES: u32 = 5;
 
 impl Core {
-    /// Begins every stored effect that is not under way.
+    /// Begins every stored effect that is not under way. What follows the end of the containers waits for it.
     pub(super) fn dispatch(self: &Rc<Self>) -> Result<()> {
         for pending in store::outbox(&self.state.storage())? {
+            let last = pending.effect == Effect::Destroy;
             if self.under_way.borrow_mut().insert(pending.id) {
                 let core = self.clone();
                 self.state.wait_until(async move {
                     let id = pending.id;
-                    if core.carry_out(pending).await.is_err() {
-                        log::event("effect_failed", &[]);
-                    }
+                    let over = core.carry_out(pending).await;
                     core.under_way.borrow_mut().remove(&id);
+                    match over {
+                        Ok(true) => drop(core.dispatch()),
+                        // The alarm tries it again.
+                        Ok(false) => {}
+                        Err(_) => log::event("effect_failed", &[]),
+                    }
                 });
+            }
+            if last {
+                break;
             }
         }
         Ok(())
     }
 
-    async fn carry_out(self: &Rc<Self>, Pending { id, tries, effect }: Pending) -> Result<()> {
+    /// Returns whether the effect is over, done or given up.
+    async fn carry_out(self: &Rc<Self>, Pending { id, tries, effect }: Pending) -> Result<bool> {
         let Some(session) = self.session() else {
-            return Ok(());
+            return Ok(false);
         };
         let name = session.identity.tenant.object_name(&session.public.id);
         let call = match effect.clone() {
@@ -59,21 +68,25 @@ impl Core {
         let result: CallResult<()> = calls::call(&harness, &call).await;
         let storage = self.state.storage();
         match result {
-            Ok(()) => store::done(&storage, id),
-            Err(CallError::Broken) if tries + 1 < MAX_TRIES => store::tried(&storage, id),
+            Ok(()) => store::done(&storage, id)?,
+            Err(CallError::Broken) if tries + 1 < MAX_TRIES => {
+                store::tried(&storage, id)?;
+                return Ok(false);
+            }
             Err(CallError::Refused(_) | CallError::Broken) => {
                 store::done(&storage, id)?;
                 match effect {
                     Effect::Run { turn_id, .. } => {
-                        self.take(vec![Input::NotStarted { turn_id }], |_| Ok(()))
+                        self.take(vec![Input::NotStarted { turn_id }], |_| Ok(()))?;
                     }
                     Effect::Steer { input_id, .. } => {
-                        self.take(vec![Input::NotSteered { input_id }], |_| Ok(()))
+                        self.take(vec![Input::NotSteered { input_id }], |_| Ok(()))?;
                     }
                     // The deadline of the stopping turn ends its containers.
-                    Effect::Interrupt { .. } | Effect::Destroy => Ok(()),
+                    Effect::Interrupt { .. } | Effect::Destroy => {}
                 }
             }
         }
+        Ok(true)
     }
 }

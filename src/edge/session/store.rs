@@ -147,6 +147,17 @@ pub fn events_after(storage: &Storage, seq: u64, limit: u32) -> Result<Vec<Store
         .to_array()
 }
 
+/// Place of the newest event; 0 before the first.
+pub fn last_event(storage: &Storage) -> Result<u64> {
+    #[derive(Deserialize)]
+    struct Last {
+        seq: u64,
+    }
+    let select = "SELECT COALESCE(MAX(seq), 0) AS seq FROM events";
+    let last = storage.sql().exec(select, None)?.one::<Last>()?;
+    Ok(last.seq)
+}
+
 /// Effects that are not done, in order.
 pub fn outbox(storage: &Storage) -> Result<Vec<Pending>> {
     #[derive(Deserialize)]

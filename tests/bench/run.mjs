@@ -1,0 +1,55 @@
+// The benchmarks: each figure against a baseline of the same run, in rounds that alternate between the two.
+//
+//   node tests/bench/run.mjs [--only NAME,…] [--rounds N] [--json FILE]
+//
+// Reads what scripts/lib/env.sh exports. A target that is missed is shown, and is no failure: a busy machine would fail
+// them all.
+import { parseArgs } from "node:util";
+import { bridgeAddress } from "./docker.mjs";
+import { cold } from "./figures/cold.mjs";
+import { model } from "./figures/model.mjs";
+import { route, tenantsSql } from "./figures/route.mjs";
+import { size } from "./figures/size.mjs";
+import { start } from "./figures/start.mjs";
+import { judge, save, table } from "./report.mjs";
+import { startGateway } from "./served.mjs";
+import { Upstream } from "./upstream.mjs";
+
+/** Figures by name, and what each takes. */
+const ALONE = { size, start };
+const WITH_GATEWAY = { cold, model, route };
+
+const { values: args } = parseArgs({ options: {
+  only: { type: "string" }, rounds: { type: "string", default: "5" }, json: { type: "string", default: ".setup/bench.json" },
+} });
+const names = args.only?.split(",") ?? [...Object.keys(ALONE), ...Object.keys(WITH_GATEWAY)];
+const rounds = Number(args.rounds);
+const unknown = names.find((name) => !(name in ALONE) && !(name in WITH_GATEWAY));
+if (unknown !== undefined || !(Number.isInteger(rounds) && rounds > 0)) {
+  console.error(unknown === undefined ? `--rounds ${args.rounds}: not a number` : `there is no figure '${unknown}'`);
+  process.exit(2);
+}
+
+const rows = [];
+async function measure(figures, context) {
+  for (const [name, figure] of Object.entries(figures)) {
+    if (!names.includes(name)) continue;
+    const started = Date.now();
+    rows.push(...(await figure(context)).map(judge));
+    console.log(`  ok    ${name} (${((Date.now() - started) / 1000).toFixed(0)} s)`);
+  }
+}
+
+await measure(ALONE, { rounds });
+if (names.some((name) => name in WITH_GATEWAY)) {
+  const upstream = await Upstream.start(await bridgeAddress());
+  const gateway = await startGateway(upstream.url, tenantsSql());
+  try {
+    await measure(WITH_GATEWAY, { rounds, upstream, gateway });
+  } finally {
+    await gateway.stop();
+    upstream.stop();
+  }
+}
+save(args.json, rows, rounds);
+console.log(`\n${table(rows)}\n\nAll samples are in ${args.json}.`);

@@ -241,10 +241,12 @@ fn a_message_during_a_turn_steers_it() {
         added.last().unwrap()["item"]["content"][0]["text"],
         "and this"
     );
-    support::wait_for("the held call", Duration::from_secs(20), || {
-        model.release("second").then_some(())
+    // The harness asks the model again with what was added, so the answer is held once more.
+    support::wait_for("the end of the turn", Duration::from_secs(30), || {
+        model.release("second");
+        let session = acme.get(&format!("/v1/agents/sessions/{session}")).1;
+        (session["status"] == "idle").then_some(())
     });
-    stream.until("agent.session.idle");
     let (_, turns) = acme.get(&format!("/v1/agents/sessions/{session}/turns"));
     assert_eq!(turns["data"].as_array().unwrap().len(), 1, "no second turn");
     assert!(model.requests().last().unwrap()["body"]["input"]

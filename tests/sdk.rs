@@ -13,7 +13,7 @@ static ONE_SUITE_AT_A_TIME: Mutex<()> = Mutex::new(());
 #[test]
 fn official_sdk_for_node() {
     let report = run(
-        program("CLOISTER_NODE"),
+        "CLOISTER_NODE",
         &[
             "--test",
             "--test-reporter=tap",
@@ -31,27 +31,23 @@ fn official_sdk_for_node() {
 #[test]
 fn official_sdk_for_python() {
     let report = run(
-        program("CLOISTER_PYTHON"),
+        "CLOISTER_PYTHON",
         &["-B", "-m", "unittest", "discover", "-s", "tests/sdk/python"],
     );
     assert!(number_in(&report, "Ran ") > 0, "nothing ran:\n{report}");
     assert!(!report.contains("skipped="), "{report}");
 }
 
-fn program(setting: &str) -> Command {
-    let path = std::env::var(setting)
+/// Runs a suite with the program that `setting` names, against a gateway of its own, and gives what it printed.
+fn run(setting: &str, arguments: &[&str]) -> String {
+    let program = std::env::var(setting)
         .unwrap_or_else(|_| panic!("{setting} is not set: run these tests through ./dev test"));
-    Command::new(path)
-}
-
-/// Runs a suite against a gateway of its own, and gives what it printed.
-fn run(mut suite: Command, arguments: &[&str]) -> String {
     let _turn = ONE_SUITE_AT_A_TIME
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     let model = Model::start();
     let gateway = Gateway::start(&model);
-    let output = suite
+    let output = Command::new(&program)
         .args(arguments)
         .env("CLOISTER_BASE_URL", format!("{}/v1", gateway.url()))
         .env("CLOISTER_API_KEY", gateway.client("acme").key())
@@ -60,12 +56,12 @@ fn run(mut suite: Command, arguments: &[&str]) -> String {
             model.base_url().trim_end_matches("/v1"),
         )
         .output()
-        .unwrap_or_else(|error| panic!("{suite:?}: {error}: run ./dev setup"));
+        .unwrap_or_else(|error| panic!("{setting}={program}: {error}; ./dev setup installs it"));
     let report = [output.stdout, output.stderr].concat();
     let report = String::from_utf8_lossy(&report).into_owned();
     assert!(
         output.status.success(),
-        "{suite:?}: {}\n{report}",
+        "{program}: {}\n{report}",
         output.status
     );
 

@@ -181,9 +181,8 @@ fn refused(error: CallError, id: &str) -> ApiError {
 
 /// JSON that an object made, handed on.
 fn json(status: u16, json: &str) -> Answer<Response> {
-    Ok(Response::builder()
-        .with_status(status)
-        .with_header("content-type", "application/json")?
-        .ok(json)?
-        .with_status(status))
+    let builder = Response::builder().with_status(status);
+    // `ok` would make it text.
+    let builder = builder.with_header("content-type", "application/json")?;
+    Ok(builder.fixed(json.as_bytes().to_vec()))
 }

@@ -55,8 +55,8 @@ export class Upstream {
     const body = Buffer.concat(chunks);
     response.writeHead(200, { "content-type": "text/event-stream" });
     if (!body.includes(HOLD)) {
-      response.end(AT_ONCE);
       this.seen.push({ read, answered: monotonic(), gateway: request.headers.authorization === `Bearer ${MODEL_KEY}`, bytes: body.length });
+      response.end(AT_ONCE);
       return;
     }
     this.held = body.toString();

@@ -7,7 +7,7 @@
 //   @@{"shell": "uname -a"}            a call of exec_command
 //   @@{"patch": "*** Begin Patch…"}    a call of apply_patch
 //   @@{"think": "…", "say": "…"}       a reasoning summary, an answer
-//   @@{"http": 429, "body": {…}}       an error
+//   @@{"http": 429, "body": {…}}       an error; "$CREDENTIAL" in it becomes what the request was authorised with
 // and may carry: "delay" ms before the first byte; "wait": NAME, which sends nothing before POST /release/NAME; "drip" ms
 // between words; "hold": NAME, which stops after the first word until POST /release/NAME; "cut": true, which drops the
 // connection after the first word.
@@ -43,7 +43,8 @@ function due(input) {
   const next = steps.find((step) => {
     const expected = step.filter(isCall).length;
     const said = step.filter((part) => "say" in part).length;
-    const done = expected > 0 ? outputs >= expected : words >= said;
+    // An error leaves no trace in the next request, so it stays due.
+    const done = expected > 0 ? outputs >= expected : said > 0 && words >= said;
     if (done) {
       outputs -= expected;
       words -= said;
@@ -53,7 +54,7 @@ function due(input) {
   return next ?? [{ say: "done" }];
 }
 
-async function answer(body, response) {
+async function answer(body, credential, response) {
   const call = ++calls;
   const parts = due(body.input ?? []);
   const first = parts[0];
@@ -61,7 +62,8 @@ async function answer(body, response) {
   if (first.wait) await released(first.wait);
   if (first.http) {
     response.writeHead(first.http, { "content-type": "application/json", ...first.headers });
-    return response.end(JSON.stringify(first.body ?? { error: { message: "scripted", code: "server_error" } }));
+    const text = JSON.stringify(first.body ?? { error: { message: "scripted", code: "server_error" } });
+    return response.end(text.replaceAll("$CREDENTIAL", credential));
   }
   response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": `scripted-${call}` });
   const send = (type, fields) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
@@ -131,7 +133,7 @@ const server = createServer(async (request, response) => {
   if (request.method !== "POST" || request.url !== "/v1/responses") {
     return response.writeHead(404, { "content-type": "application/json" }).end(JSON.stringify({ error: { message: "no such route", code: "not_found" } }));
   }
-  await answer(body, response).catch(() => response.destroy());
+  await answer(body, request.headers.authorization ?? "", response).catch(() => response.destroy());
 });
 server.listen(Number(args.port), "127.0.0.1", () => console.log(`ready http://127.0.0.1:${server.address().port}`));
 process.stdin.resume().on("end", () => process.exit(0));

@@ -157,11 +157,10 @@ impl Core {
         // The catalog was given this version.
         self.published.set(session.version);
         self.session.replace(Some(session));
-        let created = self.retrieve()?;
         if !creation.input.is_empty() {
             self.take(vec![Input::Messages(creation.input)], |_| Ok(()))?;
         }
-        Ok(created)
+        self.retrieve()
     }
 
     fn retrieve(&self) -> Result<CallResult<Box<RawValue>>> {

@@ -10,8 +10,9 @@ pub use harness::{Authorized, HarnessCall, RunTurn};
 pub use sandbox::{Capabilities, ExecRequest, ExecResult, FileEntry, SandboxCall, SandboxState};
 pub use session::{ClientInput, SessionCall, SessionCreation};
 
+use crate::edge::platform::request::post;
 use serde::{de::DeserializeOwned, Deserialize, Serialize};
-use worker::{Env, Method, Request, RequestInit, Response, Stub};
+use worker::{Env, Request, Response, Stub};
 
 /// Why a call failed. The code is stable and safe to show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,9 +89,7 @@ pub fn object(env: &Env, class: Class, name: &str) -> worker::Result<Stub> {
 pub async fn call<C: Serialize, T: DeserializeOwned>(stub: &Stub, call: &C) -> CallResult<T> {
     let broken = |_| CallError::Broken;
     let body = serde_json::to_string(call).map_err(|_| CallError::Broken)?;
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post).with_body(Some(body.into()));
-    let request = Request::new_with_init("http://object/call", &init).map_err(broken)?;
+    let request = post("http://object/call", &body).map_err(broken)?;
     let mut response = stub.fetch_with_request(request).await.map_err(broken)?;
     if response.status_code() != 200 {
         return Err(CallError::Broken);

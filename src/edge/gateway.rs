@@ -3,11 +3,13 @@
 mod body;
 mod catalog;
 mod events;
+#[cfg(feature = "test-faults")]
+mod faults;
 mod sessions;
 mod stream;
 
 use super::calls::{self, CallError, Class, Refusal};
-use super::platform::random;
+use super::platform::{random, Address};
 use super::{log, settings, AuthError};
 use crate::deployment;
 use crate::tenant::Principal;
@@ -77,19 +79,13 @@ async fn answer(request: Request, env: &Env) -> Answer<Response> {
         Err(AuthError::Missing | AuthError::Unknown) => return Err(ApiError::invalid_api_key()),
         Err(AuthError::Broken(error)) => return Err(error.into()),
     };
-    let url = request.url()?;
-    let (path, query) = (
-        url.path().to_owned(),
-        url.query().unwrap_or_default().to_owned(),
-    );
+    let address = Address::of(&request)?;
+    let (path, query) = (address.path(), address.query());
     // The raw method: workers-rs reads an unknown one as GET.
     let method = request.inner().method();
     #[cfg(feature = "test-faults")]
-    if path == "/__test/panic" {
-        #[allow(clippy::panic)]
-        {
-            panic!("asked to");
-        }
+    if let Some(rest) = path.strip_prefix("/__test/") {
+        return faults::answer(rest, request, env, &principal).await;
     }
     let route = route::find(&method, &path)?;
     let call = Call {

@@ -1,16 +1,17 @@
 //! HarnessEgress: everything a harness container can reach. Decides on the request's URL, never on the rule that sent it.
 mod model;
 
-use super::calls::{self, Authorized, CallError, CallResult, Class, HarnessCall, Refusal};
+use super::calls::{self, CallError, Class, Refusal};
 use super::log;
-use super::platform::now;
+use super::platform::request::upgrade;
+use super::platform::{now, Address};
 use super::settings;
 use crate::props::ContainerProps;
 use crate::secret::{Label, RootKey};
 use cloister_protocol::{EXEC_HOST, MODEL_HOST};
 use std::panic::AssertUnwindSafe;
 use wasm_bindgen::prelude::*;
-use worker::{Context, Env, Headers, Request, RequestInit, Response, Result};
+use worker::{Context, Env, Response, Result};
 
 /// The handler of the entrypoint `HarnessEgress`.
 #[wasm_bindgen(js_name = harnessEgress)]
@@ -68,27 +69,13 @@ async fn route(
     key: &RootKey,
     props: &ContainerProps,
 ) -> Result<std::result::Result<web_sys::Response, Refused>> {
-    let Ok(url) = worker::Url::parse(&request.url()) else {
+    let Some(address) = Address::parse(&request.url()) else {
         return Ok(Err(Refused(400, "url_malformed")));
     };
-    let plain = url.scheme() == "http" && url.port().is_none() && url.query().is_none();
-    match (
-        url.host_str().unwrap_or_default(),
-        request.method().as_str(),
-        url.path(),
-    ) {
-        _ if !plain => Ok(Err(Refused(403, "host_not_reserved"))),
-        (MODEL_HOST, "POST", "/v1/responses") => {
-            let harness = calls::object(env, Class::Harness, &props.object)?;
-            let authorized: CallResult<Authorized> =
-                calls::call(&harness, &HarnessCall::Authorize { epoch: props.epoch }).await;
-            match authorized {
-                Ok(authorized) => {
-                    model::forward(request, env, key, &props.object, &authorized.preset).await
-                }
-                Err(error) => Ok(Err(error.into())),
-            }
-        }
+    let (host, method, path) = (address.host(), request.method(), address.path());
+    match (host.as_str(), method.as_str(), path.as_str()) {
+        _ if !address.is_plain() => Ok(Err(Refused(403, "host_not_reserved"))),
+        (MODEL_HOST, "POST", "/v1/responses") => model::forward(request, env, key, props).await,
         (EXEC_HOST, "GET", path) => match path[1..].parse() {
             // The right to the link is the container's identity; the URL only names an epoch.
             Ok(epoch) if epoch == props.epoch => Ok(Ok(join_exec_link(request, env, props).await?)),
@@ -111,16 +98,9 @@ async fn join_exec_link(
     {
         return Ok(refusal(426, "websocket_required")?.into());
     }
-    let headers = Headers::new();
-    headers.set("upgrade", "websocket")?;
-    let mut init = RequestInit::new();
-    init.with_headers(headers);
     let harness = calls::object(env, Class::Harness, &props.object)?;
-    let url = format!("http://object/exec?epoch={}", props.epoch);
-    Ok(harness
-        .fetch_with_request(Request::new_with_init(&url, &init)?)
-        .await?
-        .into())
+    let request = upgrade(&format!("http://object/exec?epoch={}", props.epoch))?;
+    Ok(harness.fetch_with_request(request).await?.into())
 }
 
 /// An error in the shape that a client of the Responses API reads.

@@ -1,12 +1,15 @@
 //! What workers-rs does not wrap, and the two things pure code must be given: time and randomness.
+mod address;
 mod clock;
 mod container;
 mod exec;
 mod exports;
 mod inbox;
 mod random;
+pub mod request;
 mod transaction;
 
+pub use address::Address;
 pub use clock::now;
 pub use container::{Container, StartOptions};
 pub use exec::{Exec, Executed, Killed};

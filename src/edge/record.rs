@@ -1,5 +1,5 @@
-//! The single row in which HarnessDO and SandboxDO keep what they must remember.
-use serde::{Deserialize, Serialize};
+//! The rows in which HarnessDO and SandboxDO keep what they must remember, each a JSON text under a name.
+use serde::{de::DeserializeOwned, Deserialize, Serialize};
 use worker::{Result, Storage};
 
 #[derive(Deserialize)]
@@ -9,29 +9,36 @@ struct Row {
 
 /// Makes the table. The constructor writes nothing else.
 pub fn init(storage: &Storage) -> Result<()> {
-    storage.sql().exec("CREATE TABLE IF NOT EXISTS record (id INTEGER PRIMARY KEY CHECK (id = 1), json TEXT NOT NULL)", None).map(drop)
+    let create = "CREATE TABLE IF NOT EXISTS records (name TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID";
+    storage.sql().exec(create, None).map(drop)
 }
 
-/// Reads the row; none is an object that never was used.
-pub fn load<T: Default + for<'a> Deserialize<'a>>(storage: &Storage) -> Result<T> {
+/// Reads a row.
+pub fn load<T: DeserializeOwned>(storage: &Storage, name: &str) -> Result<Option<T>> {
+    let select = "SELECT json FROM records WHERE name = ?";
     let rows = storage
         .sql()
-        .exec("SELECT json FROM record", None)?
+        .exec(select, vec![name.into()])?
         .to_array::<Row>()?;
-    rows.first().map_or_else(
-        || Ok(T::default()),
-        |row| Ok(serde_json::from_str(&row.json)?),
-    )
+    rows.first()
+        .map(|row| Ok(serde_json::from_str(&row.json)?))
+        .transpose()
 }
 
-/// Writes the row.
-pub fn save<T: Serialize>(storage: &Storage, record: &T) -> Result<()> {
-    let json = serde_json::to_string(record)?;
+/// Writes a row.
+pub fn save<T: Serialize>(storage: &Storage, name: &str, value: &T) -> Result<()> {
+    let json = serde_json::to_string(value)?;
+    let replace = "INSERT OR REPLACE INTO records VALUES (?, ?)";
     storage
         .sql()
-        .exec(
-            "INSERT OR REPLACE INTO record VALUES (1, ?)",
-            vec![json.into()],
-        )
+        .exec(replace, vec![name.into(), json.into()])
         .map(drop)
+}
+
+/// Refuses to go on for an object whose rows could not be read.
+pub fn require(readable: bool) -> Result<()> {
+    match readable {
+        true => Ok(()),
+        false => Err("what this object stored cannot be read".into()),
+    }
 }

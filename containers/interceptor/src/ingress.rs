@@ -1,10 +1,11 @@
 //! The port where workerd comes in: tunnels to the app, the authority's certificate, changes of settings.
 //!
-//! Who may connect is the packet filter's matter; what comes is parsed strictly all the same.
+//! The packet filter lets only the gateway's address connect. The port is open before the filter is there, so who calls is
+//! looked at again when a call is accepted. What comes is parsed strictly all the same.
 
 use std::{
     io,
-    net::{Ipv4Addr, SocketAddrV4},
+    net::{IpAddr, Ipv4Addr, SocketAddrV4},
     sync::Arc,
     time::Duration,
 };
@@ -22,6 +23,7 @@ use crate::{
     head::{read_head, MAX_HEADERS},
     outbound::COPY_BYTES,
     settings::Settings,
+    surroundings::Surroundings,
 };
 
 #[cfg(test)]
@@ -38,6 +40,8 @@ pub struct Ingress {
     /// Held while settings change, so that rules and settings never disagree.
     firewall: Mutex<Firewall>,
     settings: watch::Sender<Settings>,
+    /// Where workerd's calls come from.
+    gateway: Ipv4Addr,
     own: Ipv4Addr,
 }
 
@@ -60,13 +64,14 @@ impl Ingress {
         authority: Arc<Authority>,
         firewall: Firewall,
         settings: watch::Sender<Settings>,
-        own: Ipv4Addr,
+        around: &Surroundings,
     ) -> Self {
         Self {
             authority,
             firewall: Mutex::new(firewall),
             settings,
-            own,
+            gateway: around.gateway,
+            own: around.address,
         }
     }
 
@@ -78,7 +83,8 @@ impl Ingress {
                 return;
             };
             let peer = match listener.accept().await {
-                Ok((peer, _)) => peer,
+                Ok((peer, from)) if from.ip() == IpAddr::V4(self.gateway) => peer,
+                Ok(_) => continue,
                 Err(_) => {
                     sleep(Duration::from_millis(50)).await;
                     continue;

@@ -13,7 +13,8 @@
 //! workerd itself comes in through [`ingress`], on a port that only the gateway's address can reach.
 //!
 //! The interceptor's packets carry a random mark. It tells them from the app's, but nothing rests on its secrecy, since a
-//! root process can find it out: whoever knows it may send to workerd's egress port, where the same rules judge.
+//! root process can find it out: whoever knows it may send to workerd's egress port, where the same rules judge, or into
+//! workerd's connections to this very container, which carry nothing of others.
 //!
 //! Limits: DNS is answered over UDP only and never forwarded, so with the internet enabled a container still resolves only
 //! the names that workerd intercepts. There is no IPv6. `AF_VSOCK` sockets are not part of a network namespace, so a host
@@ -59,16 +60,20 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Serves until a signal ends it. The rules are in force before the ingress port opens: workerd takes the open port as
-/// the sign that the app may start.
+/// Serves until a signal ends it.
+///
+/// The ingress port listens first of all: workerd calls at once, and a call that is refused, or lost between rules and
+/// port, costs it up to a second. No call is accepted before the rules are in force, since workerd takes the first answer
+/// as the sign that the app may start.
 async fn run() -> io::Result<()> {
     // The first process of a container has no default signal actions.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
 
     let args = Args::parse(std::env::args().skip(1)).map_err(io::Error::other)?;
-    let around = Surroundings::find(args.subnet).await?;
     let mark = random_mark()?;
+    let control = listen_marked(args.ingress, mark)?;
+    let around = Surroundings::find(args.subnet).await?;
     let authority = Arc::new(Authority::new().map_err(io::Error::other)?);
 
     let redirected = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -98,8 +103,7 @@ async fn run() -> io::Result<()> {
             .transpose()
             .map_err(io::Error::other)?,
     });
-    let ingress = Arc::new(Ingress::new(authority, firewall, publish, around.address));
-    let control = listen_marked(args.ingress, mark)?;
+    let ingress = Arc::new(Ingress::new(authority, firewall, publish, &around));
     eprintln!("interceptor: ready");
 
     tokio::select! {

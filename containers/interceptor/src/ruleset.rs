@@ -31,7 +31,9 @@ impl Ruleset {
     ///
     /// A redirected packet still has its first interface in `oifname` when `output` sees it, so loopback is told by
     /// address. `ct status dnat` tells connections that were redirected from those made to the redirect ports directly,
-    /// whose original destination would be the interceptor itself.
+    /// whose original destination would be the interceptor itself. Answers of the ingress port are told by mark and flags
+    /// instead of by direction: the port is open before these rules are, so the first packet that connection tracking sees
+    /// of a connection may be our answer, which it then takes for a request.
     pub fn ip_tables(&self) -> String {
         let Self {
             around,
@@ -50,6 +52,10 @@ impl Ruleset {
         } = around;
         let local = format!("{{ 127.0.0.0/8, {address} }}");
         let egress = format!("meta mark {mark:#x} ip daddr {host} tcp dport {egress_port}");
+        let answer = format!(
+            "oifname \"{interface}\" meta mark {mark:#x} ip daddr {gateway} tcp sport {ingress_port} \
+             tcp flags & (ack | rst) != 0 tcp flags & (syn | ack) != syn"
+        );
 
         let mut text = fresh_table("ip");
         let _ = writeln!(text, "table ip cloister {{");
@@ -60,6 +66,7 @@ impl Ruleset {
             |rules| {
                 rules.push(format!("ip daddr {local} accept"));
                 rules.push(format!("{egress} accept"));
+                rules.push(format!("{answer} accept"));
                 rules.push(format!("meta l4proto tcp redirect to :{tcp_port}"));
                 if let Some(port) = dns_port {
                     rules.push(format!("udp dport 53 redirect to :{port}"));
@@ -88,9 +95,7 @@ impl Ruleset {
                 }
                 rules.push(format!("ip daddr {local} accept"));
                 rules.push(format!("oifname \"{interface}\" {egress} accept"));
-                rules.push(format!(
-                "oifname \"{interface}\" ip daddr {gateway} tcp sport {ingress_port} ct direction reply accept"
-            ));
+                rules.push(format!("{answer} accept"));
                 rules.push("reject with icmp admin-prohibited".to_owned());
             },
         );

@@ -1,6 +1,7 @@
 //! A client's event stream: fed from a WebSocket to the session's object, and gone on with after a restart of that object
 //! from the last event that was sent, so that the client notices nothing.
 use super::Answer;
+use crate::edge::platform::request::upgrade;
 use crate::edge::platform::{Frame, Inbox};
 use crate::edge::session::Entry;
 use crate::wire::error::ApiError;
@@ -10,7 +11,7 @@ use futures_util::future::{select, Either};
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::time::Duration;
-use worker::{Delay, Headers, Request, RequestInit, Response, Result, Stub};
+use worker::{Delay, Response, Result, Stub};
 
 /// Between two comments on a quiet stream. Clients give a silent body up after minutes, and a client that has left is only
 /// noticed when something is written.
@@ -140,19 +141,11 @@ impl Feed {
 
 /// `None` if there is no such session.
 async fn subscribe(object: &Stub, after: Option<u64>) -> Result<Option<Inbox>> {
-    let headers = Headers::new();
-    headers.set("upgrade", "websocket")?;
-    let mut init = RequestInit::new();
-    init.with_headers(headers);
     let query = after
         .map(|after| format!("?after={after}"))
         .unwrap_or_default();
-    let response = object
-        .fetch_with_request(Request::new_with_init(
-            &format!("http://object/events{query}"),
-            &init,
-        )?)
-        .await?;
+    let request = upgrade(&format!("http://object/events{query}"))?;
+    let response = object.fetch_with_request(request).await?;
     let socket = response.websocket();
     socket
         .map(|socket| Inbox::open(socket, MAX_FRAME, MAX_QUEUE))

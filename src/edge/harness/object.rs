@@ -1,8 +1,9 @@
 use super::link::Link;
-use super::record::Record;
+use super::record::{Record, STATE};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{self, Authorized, CallResult, Class, HarnessCall, Refusal, SandboxCall};
-use crate::edge::platform::{egress_fetcher, now, Container, EgressClass, StartOptions};
+use crate::edge::platform::request::upgrade;
+use crate::edge::platform::{egress_fetcher, now, Address, Container, EgressClass, StartOptions};
 use crate::edge::{container, record, settings};
 use crate::props::ContainerProps;
 use crate::secret::Label;
@@ -21,8 +22,8 @@ pub(super) const LINGER_MS: u64 = 5_000;
 
 /// A harness: its container, the link to its supervisor, and the running turn.
 ///
-/// **Stored**: one row with the epoch of the newest container, the number of the newest link, the harness's thread, the
-/// highest event that SessionDO has stored, and the turn that runs. No public state.
+/// **Stored**: a row with the epoch of the newest container, the number of the newest link, the harness's thread, the
+/// highest event that SessionDO has stored and which turn runs; and one with what that turn was asked. No public state.
 ///
 /// **Who may call**: the SessionDO of the same session (run, steer, interrupt, destroy) and HarnessEgress (authorize, the
 /// exec link), which has verified the container's identity. Requests are `POST /call` with a `HarnessCall`, and a
@@ -46,19 +47,22 @@ pub(super) struct Harness {
     /// Only one task starts containers or opens a link at a time.
     pub(super) starting: futures_util::lock::Mutex<()>,
     pub(super) record: RefCell<Record>,
+    /// Whether what is stored could be read. Without it nothing is done: an epoch must never be given twice.
+    readable: bool,
     pub(super) link: RefCell<Option<Rc<Link>>>,
 }
 
 impl DurableObject for HarnessDO {
     fn new(state: State, env: Env) -> Self {
-        let stored = record::init(&state.storage())
-            .and_then(|()| record::load(&state.storage()))
-            .unwrap_or_default();
+        let stored =
+            record::init(&state.storage()).and_then(|()| record::load(&state.storage(), STATE));
+        let readable = stored.is_ok();
         let harness = Rc::new(Harness {
             state,
             env,
             starting: Default::default(),
-            record: RefCell::new(stored),
+            record: RefCell::new(stored.ok().flatten().unwrap_or_default()),
+            readable,
             link: RefCell::default(),
         });
         // Intercepts do not outlive the process that registered them; a container does.
@@ -73,13 +77,13 @@ impl DurableObject for HarnessDO {
     }
 
     async fn fetch(&self, mut request: Request) -> Result<Response> {
-        let url = request.url()?;
-        match (request.method(), url.path()) {
+        record::require(self.0.readable)?;
+        let address = Address::of(&request)?;
+        match (request.method(), address.path().as_str()) {
             (Method::Get, "/exec") => {
-                let epoch = url
-                    .query_pairs()
-                    .find(|(key, _)| key == "epoch")
-                    .and_then(|(_, value)| value.parse().ok());
+                let epoch = address
+                    .parameter("epoch")
+                    .and_then(|epoch| epoch.parse().ok());
                 self.0.join_exec_link(epoch.unwrap_or_default()).await
             }
             (_, _) => {
@@ -90,6 +94,7 @@ impl DurableObject for HarnessDO {
     }
 
     async fn alarm(&self) -> Result<Response> {
+        record::require(self.0.readable)?;
         self.0.clone().heartbeat().await?;
         Response::ok("")
     }
@@ -115,7 +120,7 @@ impl Harness {
         match (&record.turn, &record.owner) {
             _ if record.epoch != epoch => Err(Refusal::Stale.into()),
             (Some(turn), Some(owner)) => Ok(Authorized {
-                preset: turn.run.preset.clone(),
+                preset: turn.preset.clone(),
                 sandbox: owner.sandbox.clone(),
             }),
             (None, _) | (_, None) => Err(Refusal::Conflict.into()),
@@ -140,13 +145,9 @@ impl Harness {
         let owner = self.record.borrow().owner.clone();
         match owner {
             Some(owner) if self.record.borrow().epoch == epoch => {
-                let headers = worker::Headers::new();
-                headers.set("upgrade", "websocket")?;
-                let mut init = worker::RequestInit::new();
-                init.with_headers(headers);
                 let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
                 sandbox
-                    .fetch_with_request(Request::new_with_init("http://object/exec", &init)?)
+                    .fetch_with_request(upgrade("http://object/exec")?)
                     .await
             }
             Some(_) | None => Response::error(Refusal::Stale.code(), 403),
@@ -215,7 +216,7 @@ impl Harness {
     pub(super) fn update(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
         let mut changed = self.record.borrow().clone();
         change(&mut changed);
-        record::save(&self.state.storage(), &changed)?;
+        record::save(&self.state.storage(), STATE, &changed)?;
         self.record.replace(changed);
         Ok(())
     }

@@ -1,7 +1,11 @@
-use crate::edge::calls::RunTurn;
 use serde::{Deserialize, Serialize};
 
-/// What is stored of a harness: one row.
+/// Name of the row with the [`Record`].
+pub const STATE: &str = "state";
+/// Name of the row with the running turn's `RunTurn`: apart, since it is large and does not change.
+pub const RUN: &str = "run";
+
+/// What is stored of a harness, but for what its turn was asked to do.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Record {
     /// Epoch of the newest container instance; 0 before the first.
@@ -33,7 +37,9 @@ pub struct Owner {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct ActiveTurn {
     /// The turn.
-    pub run: RunTurn,
+    pub turn_id: String,
+    /// Preset of the agent.
+    pub preset: String,
     /// Epoch of the instance that was told to start it; from then on its outcome is unknown if that instance is lost.
     pub sent_to: Option<u64>,
     /// It is to be interrupted.
@@ -43,6 +49,6 @@ pub struct ActiveTurn {
 impl Record {
     /// The running turn, if it is this one.
     pub fn turn_named(&mut self, id: &str) -> Option<&mut ActiveTurn> {
-        self.turn.as_mut().filter(|turn| turn.run.turn_id == id)
+        self.turn.as_mut().filter(|turn| turn.turn_id == id)
     }
 }

@@ -1,13 +1,13 @@
 //! A turn in the harness: started once, watched until SessionDO has stored its end.
 use super::link::{Incoming, Link};
 use super::object::{Harness, HEARTBEAT_MS, LINGER_MS};
-use super::record::{ActiveTurn, Owner};
+use super::record::{ActiveTurn, Owner, RUN};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{
     self, CallError, CallResult, Class, Refusal, RunTurn, SandboxCall, SandboxState, SessionCall,
 };
-use crate::edge::log;
 use crate::edge::platform::now;
+use crate::edge::{log, record};
 use cloister_protocol::{Command, Event, Input};
 use std::rc::Rc;
 use std::time::Duration;
@@ -27,13 +27,15 @@ impl Harness {
         }
         // Another turn that is still noted here is over: SessionDO, which decides, has stored its end and not told yet.
         self.wake_in(HEARTBEAT_MS).await?;
+        record::save(&self.state.storage(), RUN, &run)?;
         self.update(|record| {
             record.owner = Some(Owner {
                 session: run.tenant.object_name(&run.session_id),
                 sandbox: run.tenant.object_name(&run.environment_id),
             });
             record.turn = Some(ActiveTurn {
-                run,
+                turn_id: run.turn_id.clone(),
+                preset: run.preset.clone(),
                 sent_to: None,
                 interrupt: false,
             });
@@ -76,15 +78,16 @@ impl Harness {
             }
         })?;
         let record = self.record.borrow().clone();
-        let Some(turn) = record.turn else {
+        let run: Option<RunTurn> = record::load(&self.state.storage(), RUN)?;
+        let (Some(turn), Some(run)) = (record.turn, run) else {
             return Ok(());
         };
-        let turn_id = turn.run.turn_id;
+        let turn_id = turn.turn_id;
         link.send(&Command::StartTurn {
             turn_id: turn_id.clone(),
             thread: record.thread,
-            agent: turn.run.agent,
-            input: turn.run.input,
+            agent: run.agent,
+            input: run.input,
         })?;
         if turn.interrupt {
             link.send(&Command::Interrupt { turn_id })?;
@@ -268,7 +271,7 @@ impl Harness {
         let epoch = self.record.borrow().epoch;
         let alive = self.container()?.running();
         match turn.sent_to {
-            Some(sent_to) if sent_to != epoch || !alive => self.lose(&turn.run.turn_id).await,
+            Some(sent_to) if sent_to != epoch || !alive => self.lose(&turn.turn_id).await,
             Some(_) | None => {
                 let attached = self.open_link();
                 match attached {
@@ -316,7 +319,7 @@ impl Harness {
         if started {
             return Ok(());
         }
-        self.lose(&turn.run.turn_id).await
+        self.lose(&turn.turn_id).await
     }
 
     /// Reports a turn as lost with its harness. The container ends first: a next turn may come with the answer.

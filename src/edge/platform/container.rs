@@ -2,7 +2,7 @@ use super::{js_error, to_js};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wasm_bindgen::prelude::*;
-use worker::{Fetcher, Headers, Request, RequestInit, Response, Result, State, WebSocket};
+use worker::{Fetcher, Response, Result, State, WebSocket};
 
 #[wasm_bindgen]
 extern "C" {
@@ -153,16 +153,8 @@ impl Container {
 
     /// The answer to a WebSocket upgrade at a port of the container, to be handed on as it is.
     pub async fn upgrade(&self, port: u16, path: &str) -> Result<Response> {
-        let headers = Headers::new();
-        headers.set("upgrade", "websocket")?;
-        let mut init = RequestInit::new();
-        init.with_headers(headers);
-        self.port(port)?
-            .fetch_request(Request::new_with_init(
-                &format!("http://container{path}"),
-                &init,
-            )?)
-            .await
+        let request = super::request::upgrade(&format!("http://container{path}"))?;
+        self.port(port)?.fetch_request(request).await
     }
 
     /// A WebSocket to a port of the container, not yet accepted.

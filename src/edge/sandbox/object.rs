@@ -3,7 +3,9 @@ use crate::deployment::LIMITS;
 use crate::edge::calls::{
     self, CallResult, Capabilities, ExecRequest, ExecResult, Refusal, SandboxCall, SandboxState,
 };
-use crate::edge::platform::{egress_fetcher, now, Container, EgressClass, Exec, StartOptions};
+use crate::edge::platform::{
+    egress_fetcher, now, Address, Container, EgressClass, Exec, StartOptions,
+};
 use crate::edge::{container, record, settings};
 use crate::props::ContainerProps;
 use crate::secret::Label;
@@ -44,7 +46,12 @@ struct Sandbox {
     env: Env,
     starting: futures_util::lock::Mutex<()>,
     record: RefCell<Record>,
+    /// Whether what is stored could be read. Without it nothing is done: an epoch must never be given twice.
+    readable: bool,
 }
+
+/// Name of the stored row.
+const STATE: &str = "state";
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Record {
@@ -56,14 +63,15 @@ struct Record {
 
 impl DurableObject for SandboxDO {
     fn new(state: State, env: Env) -> Self {
-        let stored = record::init(&state.storage())
-            .and_then(|()| record::load(&state.storage()))
-            .unwrap_or_default();
+        let stored =
+            record::init(&state.storage()).and_then(|()| record::load(&state.storage(), STATE));
+        let readable = stored.is_ok();
         let sandbox = Rc::new(Sandbox {
             state,
             env,
             starting: Default::default(),
-            record: RefCell::new(stored),
+            record: RefCell::new(stored.ok().flatten().unwrap_or_default()),
+            readable,
         });
         // Intercepts do not outlive the process that registered them; a container does.
         let adopting = sandbox.clone();
@@ -77,14 +85,10 @@ impl DurableObject for SandboxDO {
     }
 
     async fn fetch(&self, mut request: Request) -> Result<Response> {
-        let url = request.url()?;
-        let file = || {
-            url.query_pairs()
-                .find(|(key, _)| key == "path")
-                .map(|(_, path)| path.into_owned())
-                .unwrap_or_default()
-        };
-        match (request.method(), url.path()) {
+        record::require(self.0.readable)?;
+        let address = Address::of(&request)?;
+        let file = || address.parameter("path").unwrap_or_default();
+        match (request.method(), address.path().as_str()) {
             (Method::Get, "/exec") => self.0.join_exec_link().await,
             (Method::Get, "/file") => files::read(&self.0.container()?, &file()).await,
             (Method::Put, "/file") => calls::answer(
@@ -98,6 +102,7 @@ impl DurableObject for SandboxDO {
     }
 
     async fn alarm(&self) -> Result<Response> {
+        record::require(self.0.readable)?;
         // A failure is repeated by the runtime; an expired sandbox must not stay.
         if self.0.record.borrow().expires_at <= now() {
             self.0.stop().await?;
@@ -242,7 +247,7 @@ impl Sandbox {
     fn update(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
         let mut changed = self.record.borrow().clone();
         change(&mut changed);
-        record::save(&self.state.storage(), &changed)?;
+        record::save(&self.state.storage(), STATE, &changed)?;
         self.record.replace(changed);
         Ok(())
     }

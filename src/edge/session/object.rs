@@ -4,7 +4,8 @@ use crate::deployment::LIMITS;
 use crate::edge::calls::{
     self, CallResult, Class, ClientInput, HarnessCall, Refusal, SessionCall, SessionCreation,
 };
-use crate::edge::platform::{now, random, transaction_sync};
+use crate::edge::platform::{now, random, transaction_sync, Address};
+use crate::edge::record;
 use crate::turn::{Input, Seeds, Session, Step};
 use crate::wire::page::{rows_to_read, Page};
 use crate::wire::query::ListQuery;
@@ -42,38 +43,45 @@ pub(super) struct Core {
     pub(super) state: State,
     pub(super) env: Env,
     session: RefCell<Option<Session>>,
+    /// Whether what is stored could be read. Without it nothing is done: it would be lost.
+    readable: bool,
     /// Version that the catalog has.
     published: Cell<u64>,
     publishing: Cell<bool>,
+    /// When the alarm is due, Unix milliseconds, as far as this instance knows.
+    armed: Cell<Option<u64>>,
     /// Rows of the outbox that are being carried out.
     pub(super) under_way: RefCell<HashSet<i64>>,
 }
 
 impl DurableObject for SessionDO {
     fn new(state: State, env: Env) -> Self {
-        let stored = store::init(&state.storage())
-            .and_then(|()| store::load(&state.storage()))
-            .unwrap_or_default();
-        let (session, published) =
-            stored.map_or((None, 0), |(session, published)| (Some(session), published));
+        let stored = store::init(&state.storage()).and_then(|()| store::load(&state.storage()));
+        let readable = stored.is_ok();
+        let (session, published) = match stored.ok().flatten() {
+            Some((session, published)) => (Some(session), published),
+            None => (None, 0),
+        };
         Self(Rc::new(Core {
             state,
             env,
             session: RefCell::new(session),
+            readable,
             published: Cell::new(published),
             publishing: Cell::default(),
+            armed: Cell::default(),
             under_way: RefCell::default(),
         }))
     }
 
     async fn fetch(&self, mut request: Request) -> Result<Response> {
-        let url = request.url()?;
-        match (request.method(), url.path()) {
+        record::require(self.0.readable)?;
+        let address = Address::of(&request)?;
+        match (request.method(), address.path().as_str()) {
             (Method::Get, "/events") => {
-                let after = url
-                    .query_pairs()
-                    .find(|(key, _)| key == "after")
-                    .and_then(|(_, value)| value.parse().ok());
+                let after = address
+                    .parameter("after")
+                    .and_then(|after| after.parse().ok());
                 match self.0.session() {
                     Some(_) => feed::subscribe(&self.0.state, after),
                     None => Response::error("no session", 404),
@@ -87,6 +95,8 @@ impl DurableObject for SessionDO {
     }
 
     async fn alarm(&self) -> Result<Response> {
+        record::require(self.0.readable)?;
+        self.0.armed.set(Some(now() + RETRY_MS));
         self.0.arm(RETRY_MS).await?;
         self.0.take(vec![Input::Tick], |_| Ok(()))?;
         Response::ok("")
@@ -252,18 +262,26 @@ impl Core {
             });
         }
         let retry = !self.under_way.borrow().is_empty() || version > self.published.get();
-        let wake_in = wake_at
-            .map(|at| at.saturating_sub(now()))
+        let wanted = wake_at
             .into_iter()
-            .chain(retry.then_some(RETRY_MS))
+            .chain(retry.then(|| now() + RETRY_MS))
             .min();
-        let core = self.clone();
-        self.state.wait_until(async move {
-            let _ = match wake_in {
-                Some(ms) => core.arm(ms).await,
-                None => core.state.storage().delete_alarm().await,
-            };
-        });
+        // An alarm that comes earlier does no harm: it looks, and is set again.
+        let keep = match (self.armed.get(), wanted) {
+            (Some(armed), Some(wanted)) => armed <= wanted && armed > now(),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if !keep {
+            self.armed.set(wanted);
+            let core = self.clone();
+            self.state.wait_until(async move {
+                let _ = match wanted {
+                    Some(at) => core.arm(at.saturating_sub(now())).await,
+                    None => core.state.storage().delete_alarm().await,
+                };
+            });
+        }
         Ok(())
     }
 

@@ -28,7 +28,7 @@ fn chain_of<'a>(text: &'a str, table: &str, chain: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn only_the_marked_way_to_the_egress_port_is_not_redirected() {
+fn only_what_is_marked_and_goes_to_workerd_is_not_redirected() {
     let text = sample().ip_tables();
     assert_eq!(
         chain_of(&text, "ip", "divert"),
@@ -36,6 +36,8 @@ fn only_the_marked_way_to_the_egress_port_is_not_redirected() {
             "type nat hook output priority -100; policy accept;",
             "ip daddr { 127.0.0.0/8, 172.17.0.2 } accept",
             "meta mark 0xabcdef01 ip daddr 172.17.0.1 tcp dport 4000 accept",
+            "oifname \"eth0\" meta mark 0xabcdef01 ip daddr 172.17.0.1 tcp sport 39001 \
+             tcp flags & (ack | rst) != 0 tcp flags & (syn | ack) != syn accept",
             "meta l4proto tcp redirect to :40001",
             "udp dport 53 redirect to :40002",
         ]
@@ -75,6 +77,25 @@ fn control_port_is_shut_before_loopback_is_open() {
     );
     let input = chain_of(&text, "ip", "input");
     assert_eq!(input.get(1), Some(&"iifname \"lo\" tcp dport 39001 drop"));
+}
+
+#[test]
+fn what_leaves_is_marked_and_goes_to_workerd() {
+    let text = sample().ip_tables();
+    let output = chain_of(&text, "ip", "output");
+    let leaving: Vec<_> = output
+        .iter()
+        .filter(|rule| {
+            rule.ends_with(" accept") && !rule.starts_with("ip daddr { 127.0.0.0/8, 172.17.0.2 }")
+        })
+        .collect();
+    assert_eq!(leaving.len(), 2, "{leaving:?}");
+    for rule in leaving {
+        assert!(
+            rule.starts_with("oifname \"eth0\" meta mark 0xabcdef01 ip daddr 172.17.0.1 tcp "),
+            "{rule}"
+        );
+    }
 }
 
 #[test]

@@ -16,11 +16,16 @@ use crate::{
 #[test]
 fn the_app_cannot_use_the_control_port() {
     let world = World::start();
-    let tried = world.app.probe(
-        "spoofed_control",
-        &json!({"own": world.address, "gateway": gateway()}),
-    );
-    assert_eq!(tried["answered"], 0, "{tried}");
+    let mark = world
+        .app
+        .probe("learn_mark", &json!({"gateway": gateway()}));
+    for mark in [json!(0), mark] {
+        let tried = world.app.probe(
+            "spoofed_control",
+            &json!({"own": world.address, "gateway": gateway(), "mark": mark}),
+        );
+        assert_eq!(tried["answered"], 0, "{mark}: {tried}");
+    }
     for host in ["127.0.0.1", "127.1.2.3", "0.0.0.0", world.address.as_str()] {
         let outcome = world.app.probe(
             "dial",

@@ -9,6 +9,7 @@
 mod attacks;
 mod control;
 mod docker;
+mod early;
 mod egress;
 mod service;
 mod world;

@@ -62,6 +62,47 @@ pub fn probe_image() -> &'static str {
     })
 }
 
+/// Starts an interceptor with the arguments that workerd gives it, and does not wait for it.
+pub fn interceptor(options: &[&str], egress_port: u16) -> Container {
+    let image = required_image("CLOISTER_INTERCEPTOR_IMAGE");
+    let subnet = docker(&[
+        "network",
+        "inspect",
+        "bridge",
+        "--format",
+        "{{(index .IPAM.Config 0).Subnet}}",
+    ]);
+    let egress_port = egress_port.to_string();
+    let usual = [
+        "--network",
+        "bridge",
+        "--publish-all",
+        "--expose",
+        "39001/tcp",
+        "--cap-add",
+        "NET_ADMIN",
+        "--dns",
+        "1.1.1.1",
+        "--dns",
+        "8.8.8.8",
+        "--add-host",
+        "host.docker.internal:host-gateway",
+    ];
+    let arguments = [
+        &image,
+        "--http-egress-port",
+        &egress_port,
+        "--http-ingress-address",
+        "0.0.0.0:39001",
+        "--docker-gateway-cidr",
+        &subnet,
+        "--dns-enabled",
+        "--tls-intercept",
+        "--disable-ipv6",
+    ];
+    Container::run(&[&usual, options, &arguments].concat())
+}
+
 /// App, interceptor and a stand-in for workerd.
 pub struct World {
     /// The container that runs the app; shares the interceptor's network.
@@ -79,40 +120,8 @@ pub struct World {
 impl World {
     /// Starts all, allows all names, and waits until it works.
     pub fn start() -> Self {
-        let image = required_image("CLOISTER_INTERCEPTOR_IMAGE");
         let egress = Egress::listen(gateway());
-        let subnet = docker(&[
-            "network",
-            "inspect",
-            "bridge",
-            "--format",
-            "{{(index .IPAM.Config 0).Subnet}}",
-        ]);
-        let sidecar = Container::run(&[
-            "--network",
-            "bridge",
-            "--publish-all",
-            "--expose",
-            "39001/tcp",
-            "--cap-add",
-            "NET_ADMIN",
-            "--dns",
-            "1.1.1.1",
-            "--dns",
-            "8.8.8.8",
-            "--add-host",
-            "host.docker.internal:host-gateway",
-            &image,
-            "--http-egress-port",
-            &egress.port.to_string(),
-            "--http-ingress-address",
-            "0.0.0.0:39001",
-            "--docker-gateway-cidr",
-            &subnet,
-            "--dns-enabled",
-            "--tls-intercept",
-            "--disable-ipv6",
-        ]);
+        let sidecar = interceptor(&[], egress.port);
         sidecar.wait_for("interceptor: ready");
         let network = format!("container:{}", sidecar.name());
         let app = Container::run(&["--network", &network, probe_image(), "wait"]);

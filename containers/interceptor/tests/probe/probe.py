@@ -54,13 +54,16 @@ def attempt(action):
         return errno.errorcode.get(error.errno, str(error))
 
 
-def tcp_dial(host, port, payload, mark=0, source=None):
+def tcp_dial(host, port, payload, mark=0, source=None, source_port=0):
     with socket.socket() as s:
         s.settimeout(3)
+        if source_port:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         if mark:
             s.setsockopt(socket.SOL_SOCKET, SO_MARK, struct.pack("I", mark))
         if source:
-            s.bind((source, 0))
+            s.bind((source, source_port))
         s.connect((host, port))
         s.sendall(payload)
         return "got:" + s.recv(4096).decode(errors="replace")
@@ -146,6 +149,12 @@ def attacks(c, mark=0, prefix=""):
     run("raw-tcp-data", lambda t: raw_send(0, victim, ip(own, victim, 6, tcp(own, victim, 9, sink, 0x18, t)), mark, header=True))
     run("raw-bound-device", lambda t: raw_send(0, victim, ip(own, victim, 17, udp(9, sink, t)), mark, True, "eth0"))
     run("raw-other-source", lambda t: raw_send(0, gw, ip(victim, gw, 17, udp(9, sink, t)), mark, header=True))
+    # As the interceptor answers, but to open a connection, to others than workerd, or in another address's name.
+    run("raw-syn-from-ingress", lambda t: raw_send(0, gw, ip(own, gw, 6, tcp(own, gw, 39001, sink, 2, t)), mark, header=True))
+    run("raw-fin-from-ingress", lambda t: raw_send(0, gw, ip(own, gw, 6, tcp(own, gw, 39001, sink, 1, t)), mark, header=True))
+    run("raw-answer-victim", lambda t: raw_send(0, victim, ip(own, victim, 6, tcp(own, victim, 39001, sink, 0x18, t)), mark, header=True))
+    run("raw-answer-other-source", lambda t: raw_send(0, gw, ip(victim, gw, 6, tcp(victim, gw, 39001, sink, 0x18, t)), mark, header=True))
+    run("raw-answer-fragment", lambda t: raw_send(0, gw, ip(own, gw, 6, tcp(own, gw, 39001, sink, 0x18, t), fragment=0x2000), mark, header=True))
     # Frames, the usual way and around the qdisc.
     for way, bypass in (("packet", False), ("bypass", True)):
         def frame(name, build, proto=0):
@@ -193,6 +202,10 @@ def dials(c, mark=0, prefix=""):
     for name, host, port in places:
         request = b"GET /ca HTTP/1.1\r\n\r\n" + token(prefix + name)
         out[prefix + name] = attempt(lambda: tcp_dial(host, port, request, mark))
+    for name, source in (("own", c["own"]), ("any", "0.0.0.0"), ("loopback", "127.0.0.1")):
+        # The port that workerd's calls are answered from.
+        out[prefix + f"sink-from-control-{name}"] = attempt(
+            lambda: tcp_dial(c["gateway"], c["sink"], token(prefix + name), mark, source, 39001))
     out[prefix + "own-control-from-gateway"] = attempt(lambda: spoof_transparent(c))
     return out
 
@@ -208,14 +221,14 @@ def spoof_transparent(c):
 
 def spoofed_control(c):
     """SYNs to the control port that claim to come from the gateway, on loopback and through raw sockets; whether any is answered."""
-    own, gw = c["own"], c["gateway"]
+    own, gw, mark = c["own"], c["gateway"], c["mark"]
     watch = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     results = {}
     for source in (gw, own, "127.0.0.1", "11.0.0.1"):
         packet = ip(source, own, 6, tcp(source, own, SPOOFED_PORT, 39001, 2))
-        results[f"packet-{source}"] = attempt(lambda: packet_send(b"\0" * 12 + b"\x08\x00" + packet, "lo"))
-        results[f"bypass-{source}"] = attempt(lambda: packet_send(b"\0" * 12 + b"\x08\x00" + packet, "lo", bypass=True))
-        results[f"raw-{source}"] = attempt(lambda: raw_send(0, own, packet, header=True))
+        results[f"packet-{source}"] = attempt(lambda: packet_send(b"\0" * 12 + b"\x08\x00" + packet, "lo", mark=mark))
+        results[f"bypass-{source}"] = attempt(lambda: packet_send(b"\0" * 12 + b"\x08\x00" + packet, "lo", bypass=True, mark=mark))
+        results[f"raw-{source}"] = attempt(lambda: raw_send(0, own, packet, mark, header=True))
     answered, end = 0, time.time() + 1
     while time.time() < end:
         if select.select([watch], [], [], 0.1)[0]:

@@ -1,0 +1,49 @@
+//! Routes of test builds: they break on purpose, and reach what has no public route yet.
+use super::Answer;
+use crate::edge::calls::{self, Class, SandboxCall};
+use crate::edge::platform::request::with_body;
+use crate::edge::platform::Address;
+use crate::tenant::Principal;
+use crate::wire::error::ApiError;
+use worker::{Env, Request, Response};
+
+/// `panic`; `sandbox/<name>` with a `SandboxCall`; `file/<name>?path=` with GET or PUT.
+pub async fn answer(
+    rest: &str,
+    mut request: Request,
+    env: &Env,
+    principal: &Principal,
+) -> Answer<Response> {
+    match rest.split_once('/') {
+        None if rest == "panic" => {
+            #[allow(clippy::panic)]
+            {
+                panic!("asked to")
+            }
+        }
+        Some(("sandbox", name)) => {
+            let sandbox = calls::object(
+                env,
+                Class::Sandbox,
+                &principal.tenant.hash().object_name(name),
+            )?;
+            let call: SandboxCall = serde_json::from_str(&request.text().await?)
+                .map_err(|_| ApiError::bad_json("no such call"))?;
+            let result: calls::CallResult<serde_json::Value> = calls::call(&sandbox, &call).await;
+            Ok(Response::from_json(&result)?)
+        }
+        Some(("file", name)) => {
+            let sandbox = calls::object(
+                env,
+                Class::Sandbox,
+                &principal.tenant.hash().object_name(name),
+            )?;
+            let query = Address::of(&request)?.query();
+            let body = request.inner().body().map(Into::into);
+            let method = request.inner().method();
+            let inner = with_body(&format!("http://object/file?{query}"), &method, body)?;
+            Ok(sandbox.fetch_with_request(inner).await?)
+        }
+        None | Some(_) => Err(ApiError::no_route()),
+    }
+}

@@ -18,6 +18,8 @@ Prints "ready URL" once it answers; the Worker's console follows.
   --var NAME[=VALUE]    value for a var or required secret that the config names; repeatable
   --secret NAME[=VALUE] value for any secret; repeatable
   --reach CIDR          addresses that the Worker's fetch may dial beyond public ones, such as 127.0.0.0/8; repeatable
+  --neighbour FILE      another Worker of the same account, for tests: it has the gateway and its entrypoints bound, with
+                        props of its own, and answers requests for http://neighbour.example
   --sql FILE            statements for the first D1 database, run at each start, after the migrations
   --verbose             more from miniflare and workerd
   --help                this text
@@ -43,6 +45,7 @@ const SETTINGS = {
   var: { type: "string", multiple: true, default: [] },
   secret: { type: "string", multiple: true, default: [] },
   reach: { type: "string", multiple: true, default: [] },
+  neighbour: { type: "string" },
   sql: { type: "string" },
   verbose: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
@@ -67,6 +70,7 @@ export function readOptions(argv) {
     config: resolve(values.config),
     build: values.build && resolve(values.build),
     state: resolve(values.state),
+    neighbour: values.neighbour && resolve(values.neighbour),
     sql: values.sql && resolve(values.sql),
     port: Number(values.port),
     images: pairs("--image", values.image, () => undefined),

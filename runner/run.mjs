@@ -137,6 +137,25 @@ function outbound(reach) {
   };
 }
 
+/** A Worker that the account's owner does not vouch for: bindings and props of its choice, as any Worker may have. */
+function neighbour(options, worker) {
+  const gateway = (entrypoint, props) => ({ name: worker.options.name, entrypoint, props });
+  const forged = { object: "0".repeat(32) + "/sess_" + "0".repeat(32), epoch: 1, expires_at: 4102444800000, mac: "0".repeat(64) };
+  return {
+    name: "neighbour",
+    compatibilityDate: "2026-01-01",
+    modules: true,
+    script: readFileSync(options.neighbour, "utf8"),
+    routes: ["neighbour.example/*"],
+    serviceBindings: {
+      GATEWAY: gateway(),
+      FORGED_HARNESS: gateway("HarnessEgress", forged),
+      EMPTY_HARNESS: gateway("HarnessEgress", {}),
+      FORGED_SANDBOX: gateway("SandboxEgress", forged),
+    },
+  };
+}
+
 function settings(options, worker) {
   return {
     log: new Log(options.verbose ? LogLevel.VERBOSE : LogLevel.WARN),
@@ -147,7 +166,7 @@ function settings(options, worker) {
     port: options.port,
     resourcePersistencePath: options.state,
     containerEngine: { localDocker: { socketPath: options.docker, containerEgressInterceptorImage: options.interceptor ?? "none" } },
-    workers: [worker.options, outbound(options.reach)],
+    workers: [worker.options, outbound(options.reach), ...(options.neighbour ? [neighbour(options, worker)] : [])],
   };
 }
 

@@ -57,7 +57,7 @@ pub struct ExecRequest {
 /// How a process ended.
 #[derive(Serialize, Deserialize)]
 pub struct ExecResult {
-    /// Standard output and error as they came, base64.
+    /// Standard output and error, each in its order, base64.
     pub output: String,
     /// Exit code; none if it was killed.
     pub exit_code: Option<i32>,

@@ -46,7 +46,7 @@ pub struct Exec {
 
 /// How a process ended.
 pub struct Executed {
-    /// Standard output and error, in the order they came, at most `max_output` bytes.
+    /// Standard output and error, each in its order, at most `max_output` bytes.
     pub output: Vec<u8>,
     /// Exit code; none if it was killed.
     pub exit_code: Option<i32>,

@@ -14,7 +14,11 @@ pub const PRESETS: &[Preset] = &[Preset {
 
 /// Limits of this deployment.
 pub const LIMITS: Limits = Limits {
-    idle_timeout: Duration::from_secs(15 * 60),
+    idle_timeout: if cfg!(feature = "test-faults") {
+        Duration::from_secs(12)
+    } else {
+        Duration::from_secs(15 * 60)
+    },
     turn_deadline: Duration::from_secs(60 * 60),
     cancel_deadline: Duration::from_secs(20),
     exec_deadline: Duration::from_secs(10 * 60),

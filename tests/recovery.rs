@@ -109,3 +109,40 @@ fn idempotency_keys_survive() {
         1
     );
 }
+
+/// When nothing was asked for a while both containers end, and nothing is left that would wake the session; the next turn
+/// starts new ones.
+#[test]
+fn an_idle_session_costs_no_container() {
+    let model = Model::start();
+    let gateway = Gateway::start_with_faults(&model);
+    let acme = gateway.client("acme");
+    let session = acme.session(Some(&script("go", &[json!({ "say": "Hi." })])));
+    let id = session["id"].as_str().unwrap();
+    assert_eq!(acme.settled_turn(id)["status"], "completed");
+    let running = |image: &str| {
+        gateway
+            .docker()
+            .running(&std::env::var(image).unwrap())
+            .len()
+    };
+    assert_eq!(
+        (
+            running("CLOISTER_HARNESS_IMAGE"),
+            running("CLOISTER_SANDBOX_IMAGE")
+        ),
+        (1, 1),
+        "both stay warm"
+    );
+    support::wait_for("the idle timeout", Duration::from_secs(60), || {
+        (running("CLOISTER_HARNESS_IMAGE") + running("CLOISTER_SANDBOX_IMAGE") == 0).then_some(())
+    });
+    acme.say(
+        id,
+        &script(
+            "again",
+            &[json!({ "shell": "echo new" }), json!({ "say": "Here." })],
+        ),
+    );
+    assert_eq!(acme.settled_turn(id)["status"], "completed");
+}

@@ -291,3 +291,27 @@ fn e20_a_local_gateway_answers_only_under_its_names() {
         "127.0.0.1 with another port is not its name"
     );
 }
+
+/// More input than a row holds is refused with a status that says what to do, whether it comes at once or waits.
+#[test]
+fn h14_input_that_does_not_fit_is_refused() {
+    let model = Model::start();
+    let gateway = Gateway::start(&model);
+    let acme = gateway.client("acme");
+    let id = acme.session(None)["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/agents/sessions/{id}/events");
+    let message = |bytes: usize| {
+        let part = json!({ "type": "input_text", "text": "x".repeat(bytes) });
+        json!({ "events": [{ "type": "agent.session.input.message", "input": [{ "role": "user", "content": [part.clone(), part] }] }] })
+    };
+    assert_eq!(acme.post(&path, &message(900_000)).0, 413);
+    // The first begins a turn; what comes while it starts waits, until as much waits as may.
+    let statuses: Vec<u16> = (0..6)
+        .map(|_| acme.post(&path, &message(300_000)).0)
+        .collect();
+    assert_eq!(statuses[..2], [202, 202], "{statuses:?}");
+    assert!(statuses.contains(&429), "{statuses:?}");
+    let cancel = json!({ "events": [{ "type": "agent.session.input.cancel" }] });
+    assert_eq!(acme.post(&path, &cancel).0, 202);
+    assert_eq!(acme.settled_turn(&id)["status"], "cancelled");
+}

@@ -39,6 +39,8 @@ pub enum Refusal {
     Invalid,
     /// The same idempotency key came with another body.
     KeyReused,
+    /// As much as can wait is waiting already.
+    Full,
 }
 
 impl Refusal {
@@ -51,6 +53,7 @@ impl Refusal {
             Self::Unavailable => "container_unavailable",
             Self::Invalid => "invalid_argument",
             Self::KeyReused => "idempotency_key_reused",
+            Self::Full => "full",
         }
     }
 }

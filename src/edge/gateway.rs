@@ -166,6 +166,10 @@ fn refused(error: CallError, id: &str) -> ApiError {
         CallError::Refused(Refusal::KeyReused) => {
             ApiError::conflict("This Idempotency-Key was used with another body.")
         }
+        CallError::Refused(Refusal::Full) => ApiError::rate_limited(
+            "Too much input waits for the running turn. Try again when it has been taken.",
+            Some(5),
+        ),
         CallError::Refused(Refusal::Conflict) => ApiError::conflict(
             "session must be durably idle or failed without required actions before deletion",
         ),

@@ -35,6 +35,12 @@ pub fn save<T: Serialize>(storage: &Storage, name: &str, value: &T) -> Result<()
         .map(drop)
 }
 
+/// Removes a row.
+pub fn remove(storage: &Storage, name: &str) -> Result<()> {
+    let delete = "DELETE FROM records WHERE name = ?";
+    storage.sql().exec(delete, vec![name.into()]).map(drop)
+}
+
 /// Refuses to go on for an object whose rows could not be read.
 pub fn require(readable: bool) -> Result<()> {
     match readable {

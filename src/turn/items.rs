@@ -18,6 +18,12 @@ use cloister_protocol::{
 
 /// Items that may be open at once. A harness runs a few commands in parallel; more is a forgery and is not shown.
 const MAX_OPEN: usize = 64;
+/// Bytes of a harness's id of an item.
+const MAX_HARNESS_ID: usize = 256;
+/// Bytes of text that all open items together may hold.
+const MAX_OPEN_TEXT: usize = 2 * MAX_TEXT_BYTES;
+/// Bytes of a command line that are shown.
+const MAX_COMMAND: usize = 16 << 10;
 /// Parts of one reasoning summary.
 const MAX_PARTS: usize = 64;
 
@@ -150,7 +156,10 @@ struct Scribe<'a, 'b> {
 
 impl Scribe<'_, '_> {
     fn start(&mut self, item: &protocol::Item) {
-        if self.running.open.len() >= MAX_OPEN || self.position(&item.id).is_some() {
+        if self.running.open.len() >= MAX_OPEN
+            || item.id.len() > MAX_HARNESS_ID
+            || self.position(&item.id).is_some()
+        {
             return;
         }
         let (kind, so_far) = match &item.kind {
@@ -165,8 +174,8 @@ impl Scribe<'_, '_> {
             ItemKind::Command { command, cwd, .. } => (
                 Kind::Command,
                 SoFar::Command {
-                    command: command.clone(),
-                    cwd: cwd.clone(),
+                    command: cut(command.clone(), MAX_COMMAND),
+                    cwd: cwd.clone().map(|cwd| cut(cwd, MAX_COMMAND)),
                 },
             ),
             ItemKind::FileChanges { .. } => (
@@ -197,6 +206,7 @@ impl Scribe<'_, '_> {
     }
 
     fn text(&mut self, harness_id: &str, delta: String) {
+        let room = self.room();
         let Some(at) = self.position(harness_id) else {
             return;
         };
@@ -204,7 +214,7 @@ impl Scribe<'_, '_> {
         let SoFar::Message { text, .. } = &mut open.so_far else {
             return;
         };
-        let delta = take_room(delta, text.len());
+        let delta = cut(delta, room.min(MAX_TEXT_BYTES.saturating_sub(text.len())));
         if delta.is_empty() {
             return;
         }
@@ -223,6 +233,7 @@ impl Scribe<'_, '_> {
     }
 
     fn reasoning(&mut self, harness_id: &str, part: u32, delta: String) {
+        let room = self.room();
         let Some(at) = self.position(harness_id) else {
             return;
         };
@@ -243,7 +254,10 @@ impl Scribe<'_, '_> {
         let SoFar::Reasoning { parts } = &mut self.running.open[at].so_far else {
             return;
         };
-        let delta = take_room(delta, parts[part].len());
+        let delta = cut(
+            delta,
+            room.min(MAX_TEXT_BYTES.saturating_sub(parts[part].len())),
+        );
         if delta.is_empty() {
             return;
         }
@@ -474,6 +488,16 @@ impl Scribe<'_, '_> {
         }
     }
 
+    /// How much more text all open items together may hold: they are stored with the session's state, in one row.
+    fn room(&self) -> usize {
+        let held = self.running.open.iter().map(|open| match &open.so_far {
+            SoFar::Message { text, .. } => text.len(),
+            SoFar::Reasoning { parts } => parts.iter().map(String::len).sum(),
+            SoFar::Command { command, cwd } => command.len() + cwd.as_deref().map_or(0, str::len),
+        });
+        MAX_OPEN_TEXT.saturating_sub(held.sum())
+    }
+
     fn position(&self, harness_id: &str) -> Option<usize> {
         self.running
             .open
@@ -482,9 +506,8 @@ impl Scribe<'_, '_> {
     }
 }
 
-/// As much of `delta` as there is room for after `used` bytes.
-fn take_room(mut delta: String, used: usize) -> String {
-    let room = MAX_TEXT_BYTES.saturating_sub(used);
+/// As much of `delta` as there is room for.
+fn cut(mut delta: String, room: usize) -> String {
     if delta.len() > room {
         let end = (0..=room)
             .rev()

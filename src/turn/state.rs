@@ -128,6 +128,13 @@ impl Session {
         self.running.is_none() && self.waiting.is_empty() && self.steering.is_empty()
     }
 
+    /// How much input waits to be taken, in bytes of JSON.
+    pub fn waiting_bytes(&self) -> usize {
+        let steering = self.steering.iter().map(|steering| &steering.messages);
+        let all: Vec<_> = std::iter::once(&self.waiting).chain(steering).collect();
+        serde_json::to_vec(&all).map_or(usize::MAX, |json| json.len())
+    }
+
     /// The running turn's id.
     pub fn running_turn(&self) -> Option<&str> {
         self.running

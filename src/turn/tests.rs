@@ -507,17 +507,21 @@ fn a_forged_harness_cannot_grow_what_is_stored() {
             delta: "ä".repeat(40_000),
         });
     }
-    let shown = bench
-        .session
-        .running
-        .as_ref()
-        .unwrap()
-        .open
-        .iter()
-        .map(|open| format!("{:?}", open.so_far).len())
-        .max()
-        .unwrap();
-    assert!(shown <= protocol::MAX_TEXT_BYTES + 100, "{shown}");
+    for n in 0..64 {
+        bench.harness(protocol::Event::TextDelta {
+            turn_id: turn_id.clone(),
+            item_id: n.to_string(),
+            delta: "y".repeat(100_000),
+        });
+    }
+    let long = item(&"i".repeat(1_000_000), ItemStatus::InProgress, message(""));
+    let refused = bench.harness(protocol::Event::ItemStarted {
+        turn_id: turn_id.clone(),
+        item: long,
+    });
+    assert_eq!(refused, Step::default());
+    let row = serde_json::to_string(&bench.session).unwrap().len();
+    assert!(row < 400_000, "the session's row has {row} bytes");
     bench.harness(protocol::Event::ReasoningDelta {
         turn_id: turn_id.clone(),
         item_id: "0".into(),
@@ -594,5 +598,23 @@ fn edits_are_shown_as_a_command() {
             edit.exit_code
         ),
         ("apply_patch", Some("A /workspace/a\n"), Some(0))
+    );
+}
+
+#[test]
+fn h14_what_waits_is_measured() {
+    let mut bench = Bench::new();
+    bench.say("go");
+    assert_eq!(bench.session.waiting_bytes(), "[[]]".len());
+    bench.say(&"x".repeat(1_000));
+    assert!(bench.session.waiting_bytes() > 1_000);
+    let turn_id = bench.turn();
+    bench.harness(protocol::Event::TurnStarted {
+        turn_id,
+        thread: "t".into(),
+    });
+    assert!(
+        bench.session.waiting_bytes() > 1_000,
+        "sent, and not taken yet"
     );
 }

@@ -1,5 +1,5 @@
 use super::link::Link;
-use super::record::{Record, STATE};
+use super::record::{Record, RUN, STATE};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{self, Authorized, CallResult, Class, HarnessCall, Refusal, SandboxCall};
 use crate::edge::platform::request::upgrade;
@@ -131,6 +131,7 @@ impl Harness {
     pub(super) async fn destroy(&self) -> Result<()> {
         self.close_link();
         self.update(|record| record.turn = None)?;
+        record::remove(&self.state.storage(), RUN)?;
         self.state.storage().delete_alarm().await?;
         self.container()?.destroy().await?;
         let owner = self.record.borrow().owner.clone();

@@ -40,9 +40,11 @@ impl Harness {
                 interrupt: false,
             });
         })?;
+        let turn_id = run.turn_id;
         let result = self.clone().start().await;
-        if result.is_err() || matches!(result, Ok(Err(_))) {
-            self.update(|record| record.turn = None)?;
+        let failed = result.is_err() || matches!(result, Ok(Err(_)));
+        // Another turn may have come meanwhile, if this one was given up.
+        if failed && self.record.borrow_mut().turn_named(&turn_id).is_some() {
             self.destroy().await?;
         }
         result
@@ -218,15 +220,18 @@ impl Harness {
         let SessionCall::Harness { events, .. } = call else {
             return Ok(last);
         };
-        let over = self.remember(&events, last)?;
-        if over {
+        if self.remember(epoch, &events, last)? {
             self.wake_in(LINGER_MS).await?;
         }
         Ok(last)
     }
 
-    /// Stores what the delivered events mean here. Returns whether the turn is over.
-    fn remember(&self, events: &[(u64, Event)], last: u64) -> Result<bool> {
+    /// Stores what delivered events of the instance `epoch` mean here. Returns whether nothing runs any more. With the
+    /// answer to them the next turn may have come, and even another instance: what is theirs is left alone.
+    fn remember(&self, epoch: u64, events: &[(u64, Event)], last: u64) -> Result<bool> {
+        if self.record.borrow().epoch != epoch {
+            return Ok(false);
+        }
         let mut over = false;
         self.update(|record| {
             record.stored = last;
@@ -241,9 +246,15 @@ impl Harness {
                         }
                     }
                     Event::HarnessLost { .. } => {
-                        record.turn = None;
-                        record.idle_since = now();
-                        over = true;
+                        if record
+                            .turn
+                            .as_ref()
+                            .is_some_and(|turn| turn.sent_to == Some(epoch))
+                        {
+                            record.turn = None;
+                            record.idle_since = now();
+                            over = true;
+                        }
                     }
                     Event::Ready { .. }
                     | Event::ItemStarted { .. }
@@ -257,6 +268,9 @@ impl Harness {
                 }
             }
         })?;
+        if over {
+            record::remove(&self.state.storage(), RUN)?;
+        }
         Ok(over)
     }
 
@@ -344,11 +358,17 @@ impl Harness {
         }
     }
 
+    /// The alarm of an idle harness. Both containers stay until the idle timeout, also a sandbox whose harness was lost.
     async fn rest(&self) -> Result<()> {
+        // A turn that comes now waits, and then starts containers anew.
+        let _one = self.starting.lock().await;
+        if self.record.borrow().turn.is_some() {
+            return self.wake_in(HEARTBEAT_MS).await;
+        }
         self.close_link();
         let end = self.record.borrow().idle_since + LIMITS.idle_timeout.as_millis() as u64;
         match end.checked_sub(now()) {
-            Some(ms) if ms > 0 && self.container()?.running() => self.wake_in(ms).await,
+            Some(ms) if ms > 0 => self.wake_in(ms).await,
             Some(_) | None => self.destroy().await,
         }
     }

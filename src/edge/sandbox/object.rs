@@ -103,6 +103,8 @@ impl DurableObject for SandboxDO {
 
     async fn alarm(&self) -> Result<Response> {
         record::require(self.0.readable)?;
+        // A start that is under way has moved the expiry.
+        let _one = self.0.starting.lock().await;
         // A failure is repeated by the runtime; an expired sandbox must not stay.
         if self.0.record.borrow().expires_at <= now() {
             self.0.stop().await?;

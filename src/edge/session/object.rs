@@ -6,7 +6,7 @@ use crate::edge::calls::{
 };
 use crate::edge::platform::{now, random, transaction_sync, Address};
 use crate::edge::record;
-use crate::turn::{Input, Seeds, Session, Step};
+use crate::turn::{Input, Seeds, Session, Step, MAX_INPUT_BYTES};
 use crate::wire::page::{rows_to_read, Page};
 use crate::wire::query::ListQuery;
 use serde_json::value::RawValue;
@@ -193,8 +193,12 @@ impl Core {
                 None => {}
             }
         }
-        if self.session.borrow().is_none() {
+        let Some(waiting) = self.session.borrow().as_ref().map(Session::waiting_bytes) else {
             return Ok(Err(Refusal::NotFound.into()));
+        };
+        let new = serde_json::to_vec(&inputs)?.len();
+        if waiting + new > MAX_INPUT_BYTES {
+            return Ok(Err(Refusal::Full.into()));
         }
         let inputs = inputs.into_iter().map(|input| match input {
             ClientInput::Messages(messages) => Input::Messages(messages),

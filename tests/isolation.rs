@@ -1,4 +1,10 @@
 //! Who may reach what, tried from inside as root, and where the planted credential may be seen.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 mod support;
 
 use serde_json::json;

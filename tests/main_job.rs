@@ -1,4 +1,10 @@
 //! The main job: a turn of the real harness in both containers, seen from every side.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 mod support;
 
 use serde_json::json;

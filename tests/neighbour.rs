@@ -1,4 +1,10 @@
 //! Another Worker of the account binds the gateway and its entrypoints, with props of its choice.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 mod support;
 
 use support::{Gateway, Model};

@@ -1,4 +1,10 @@
 //! A panic ends one request.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 mod support;
 
 use serde_json::json;

@@ -1,4 +1,10 @@
 //! Nothing is lost when the Worker's process is.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 mod support;
 
 use serde_json::json;

@@ -1,4 +1,10 @@
 //! The sandbox's inner interface, and the limits that no platform sets for us. Through a route of test builds.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 mod support;
 
 use base64::{engine::general_purpose::STANDARD, Engine};

@@ -1,4 +1,10 @@
 //! What callers see without a turn: authentication, tenants, validation, lists.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 mod support;
 
 use serde_json::json;
@@ -257,6 +263,36 @@ fn e22_lists_page_without_gaps_and_survive_deletion() {
         ids(&acme.get("/v1/agents/sessions?order=asc&limit=1").1).len(),
         1
     );
+}
+
+/// HEAD is served where GET is, and ends also where GET would not.
+#[test]
+fn head_is_served_and_ends() {
+    let model = Model::start();
+    let gateway = Gateway::start(&model);
+    let acme = gateway.client("acme");
+    let id = acme.session(None)["id"].as_str().unwrap().to_owned();
+    for (path, kind) in [
+        ("", "application/json"),
+        ("/events", "text/event-stream"),
+        ("/items", "application/json"),
+    ] {
+        let request = ureq::head(format!("{}/v1/agents/sessions/{id}{path}", gateway.url()));
+        let request = request
+            .config()
+            .timeout_global(Some(Duration::from_secs(10)))
+            .build();
+        let request = request.header("authorization", format!("Bearer {}", acme.key()));
+        let response = request.header("openai-beta", "agents=v1").call().unwrap();
+        assert_eq!(response.status().as_u16(), 200, "{path}");
+        assert!(
+            response.headers()["content-type"]
+                .to_str()
+                .unwrap()
+                .starts_with(kind),
+            "{path}"
+        );
+    }
 }
 
 #[test]

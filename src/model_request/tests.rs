@@ -4,7 +4,6 @@ use super::{
     Code, Filter, Forced, Refusal, MAX_DEPTH,
 };
 
-mod bench;
 mod properties;
 
 pub(super) const FORCED: Forced<'static> = Forced {

@@ -125,13 +125,13 @@ impl Bench {
     }
 
     fn last_turn(&self) -> (TurnStatus, Option<TurnErrorCode>) {
-        let ends = self.events.iter().filter_map(|event| match event {
+        let mut ends = self.events.iter().rev().filter_map(|event| match event {
             Event::TurnCompleted(end) | Event::TurnFailed(end) | Event::TurnCancelled(end) => {
                 Some(&end.turn)
             }
             _ => None,
         });
-        ends.last()
+        ends.next()
             .map(|turn| (turn.status, turn.error.as_ref().map(|error| error.code)))
             .unwrap()
     }

@@ -45,6 +45,11 @@ pub async fn stream(call: Call<'_>, id: &str) -> Answer<Response> {
     // Padding against traffic analysis is never sent, whichever way it is asked for.
     query::include_obfuscation(&call.query)?;
     let object = call.session(id).await?;
+    if call.request.inner().method() == "HEAD" {
+        // A stream that nobody reads would never end.
+        let builder = Response::builder().with_header("content-type", "text/event-stream")?;
+        return Ok(builder.empty());
+    }
     stream::open(object, None, None, Ends::WithSession, 200).await
 }
 

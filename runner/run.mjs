@@ -100,7 +100,7 @@ function readWorker(options) {
       bindings: { ...worker.bindings, ...options.vars, ...options.secrets },
       modulesRoot: root,
       modules: modules(main, join(root, "build"), options.build ?? join(root, "build")),
-      outboundService: OUTBOUND,
+      outboundService: { name: OUTBOUND, entrypoint: "Network" },
     },
   };
 }
@@ -132,7 +132,11 @@ function outbound(reach) {
     name: OUTBOUND,
     compatibilityDate: "2026-01-01",
     modules: true,
-    script: "export default { fetch: (request, env) => env.NETWORK.fetch(request) };",
+    // Whoever asks with the right header has Miniflare route a request to any Worker's default entrypoint. So that one is
+    // shut, and the way out has a name of its own.
+    script: `import { WorkerEntrypoint } from "cloudflare:workers";
+      export default { fetch: () => new Response("Nothing is served here.\\n", { status: 404 }) };
+      export class Network extends WorkerEntrypoint { fetch(request) { return this.env.NETWORK.fetch(request); } }`,
     serviceBindings: { NETWORK: { network: { allow: ["public", ...reach], deny: [], tlsOptions: trust() } } },
   };
 }

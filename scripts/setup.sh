@@ -169,6 +169,5 @@ need_image sandbox containers/sandbox "$base_image"
 need_image interceptor .setup/interceptor "$base_image"
 
 need_worker worker "Worker" build
-need_worker worker-faults "Worker that breaks on purpose, for tests" .setup/build-faults --features test-faults
 
 say "Ready after $((SECONDS - started)) s."

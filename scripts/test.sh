@@ -47,6 +47,8 @@ if [ ${#names[@]} -eq 0 ]; then
   step "licences, bans and sources of crates" "see deny.toml, which says what is allowed" check_crates
 fi
 
+need_worker worker-faults "Worker that breaks on purpose, for tests" .setup/build-faults --features test-faults
+
 say "Testing."
 status=0
 cargo test --workspace --locked --no-fail-fast -- "${names[@]}" || status=$?

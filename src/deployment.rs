@@ -74,7 +74,10 @@ mod edge {
             .ok()
             .flatten()
             .ok_or(AuthError::Missing)?;
-        let key = header.strip_prefix("Bearer ").ok_or(AuthError::Missing)?;
+        let (scheme, key) = header.split_once(' ').ok_or(AuthError::Missing)?;
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Err(AuthError::Missing);
+        }
         let hash = api_key::hash(key).ok_or(AuthError::Unknown)?;
         let query = env
             .d1("DB")?

@@ -34,8 +34,9 @@ pub fn sanitise(status: u16, body: &[u8]) -> Sanitised {
         .and_then(|body| body.get("error")?.get("code")?.as_str());
     let known = named.and_then(|named| CODES.into_iter().find(|code| *code == named));
     match status {
+        // Nor would another try of these: a harness repeats what has a status of 500 or more.
         300..=399 => Sanitised {
-            status: 502,
+            status: 400,
             code: "provider_redirect",
         },
         // The credential is the gateway's: a harness can do nothing about it and must not retry.
@@ -89,7 +90,7 @@ mod tests {
                 403,
                 "provider_refused_credential",
             ),
-            (302, "", 502, "provider_redirect"),
+            (302, "", 400, "provider_redirect"),
             (500, "<html>", 500, "server_error"),
             (
                 503,

@@ -39,6 +39,23 @@ fn forged_props_and_exported_functions_reach_nothing() {
     assert!(model.requests().is_empty());
 }
 
+/// Miniflare obeys headers that choose a Worker and a URL; they must not make an open proxy of the gateway.
+#[test]
+fn nobody_dials_out_through_the_runner() {
+    let model = Model::start();
+    let gateway = Gateway::start(&model);
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .build()
+        .into();
+    let request = agent
+        .get(gateway.url())
+        .header("mf-route-override", "outbound");
+    let request = request.header("mf-original-url", format!("{}/responses", model.base_url()));
+    assert_eq!(request.call().unwrap().status().as_u16(), 404);
+    assert!(model.requests().is_empty());
+}
+
 /// Asks the Worker that is routed by this Host.
 fn ask(url: &str, host: &str) -> serde_json::Value {
     let agent: ureq::Agent = ureq::Agent::config_builder()

@@ -129,10 +129,12 @@ fn check_host(request: &Request, env: &Env) -> Answer<()> {
     }
     let host = request.headers().get("host")?.unwrap_or_default();
     if request.headers().get("origin")?.is_some()
-        || !allowed.split(',').any(|name| name.trim() == host)
+        || !allowed
+            .split(',')
+            .any(|name| name.trim().eq_ignore_ascii_case(&host))
     {
         return Err(ApiError::forbidden(
-            "This gateway does not answer under this name, nor to web pages.",
+            "This gateway does not answer web pages, nor under this name: ALLOWED_HOSTS lists those that it has.",
         ));
     }
     Ok(())

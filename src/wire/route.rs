@@ -1,7 +1,8 @@
 //! Which endpoint a request is for: decided by the method and the raw path, and by nothing else.
 //!
-//! Paths are compared as they came. A trailing, doubled or encoded slash, `.`, `..`, an escape or an upper-case letter makes
-//! another path, and there is none: 404. `HEAD` is served where `GET` is.
+//! Paths are compared as the runtime gives them, which has resolved `.`, `..` and backslashes. A trailing, doubled or
+//! encoded slash, an escape or an upper-case letter makes another path, and there is none: 404. `HEAD` is served where
+//! `GET` is.
 use super::{error::ApiError, id::Kind};
 
 /// An endpoint, with the ids of the path. The ids have the right shape.

@@ -6,7 +6,7 @@ mod harness;
 mod sandbox;
 mod session;
 
-pub use harness::{Authorized, HarnessCall, RunTurn};
+pub use harness::{HarnessCall, RunTurn, PRESET_HEADER};
 pub use sandbox::{Capabilities, ExecRequest, ExecResult, FileEntry, SandboxCall, SandboxState};
 pub use session::{ClientInput, SessionCall, SessionCreation};
 

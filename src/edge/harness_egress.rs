@@ -1,7 +1,7 @@
 //! HarnessEgress: everything a harness container can reach. Decides on the request's URL, never on the rule that sent it.
 mod model;
 
-use super::calls::{self, CallError, Class, Refusal};
+use super::calls::{self, Class, Refusal};
 use super::log;
 use super::platform::request::upgrade;
 use super::platform::{now, Address};
@@ -25,18 +25,6 @@ pub async fn harness_egress(
 
 /// A request was refused: the status and a stable code.
 struct Refused(u16, &'static str);
-
-impl From<CallError> for Refused {
-    fn from(error: CallError) -> Self {
-        match error {
-            CallError::Refused(refusal @ (Refusal::Stale | Refusal::Conflict)) => {
-                Self(403, refusal.code())
-            }
-            CallError::Refused(refusal) => Self(503, refusal.code()),
-            CallError::Broken => Self(503, "harness_unavailable"),
-        }
-    }
-}
 
 async fn decide(request: web_sys::Request, env: &Env, ctx: &Context) -> Result<web_sys::Response> {
     let key = settings::root_key(env)?;

@@ -23,11 +23,6 @@ pub enum HarnessCall {
     },
     /// Ends both containers, whatever they do: `()`.
     Destroy,
-    /// Whether the container instance `epoch` may act now: [`Authorized`].
-    Authorize {
-        /// From the props of the container that asks.
-        epoch: u64,
-    },
 }
 
 /// One turn and whose it is.
@@ -49,11 +44,6 @@ pub struct RunTurn {
     pub input: Vec<Input>,
 }
 
-/// What a harness container may use now.
-#[derive(Serialize, Deserialize)]
-pub struct Authorized {
-    /// Preset of the running turn.
-    pub preset: String,
-    /// Name of the SandboxDO of its session.
-    pub sandbox: String,
-}
+/// Header with the preset of the running turn, in the answer to `GET /authorize?epoch=`: the container instance of that epoch
+/// may act now. Without it, it may not.
+pub const PRESET_HEADER: &str = "x-preset";

@@ -1,7 +1,9 @@
 use super::link::Link;
 use super::record::{Record, RUN, STATE};
 use crate::deployment::LIMITS;
-use crate::edge::calls::{self, Authorized, CallResult, Class, HarnessCall, Refusal, SandboxCall};
+use crate::edge::calls::{
+    self, CallResult, Class, HarnessCall, Refusal, SandboxCall, PRESET_HEADER,
+};
 use crate::edge::platform::request::upgrade;
 use crate::edge::platform::{egress_fetcher, now, Address, Container, EgressClass, StartOptions};
 use crate::edge::{container, record, settings};
@@ -26,8 +28,8 @@ pub(super) const LINGER_MS: u64 = 5_000;
 /// highest event that SessionDO has stored and which turn runs; and one with what that turn was asked. No public state.
 ///
 /// **Who may call**: the SessionDO of the same session (run, steer, interrupt, destroy) and HarnessEgress (authorize, the
-/// exec link), which has verified the container's identity. Requests are `POST /call` with a `HarnessCall`, and a
-/// WebSocket upgrade of `/exec?epoch=`, which is joined to the sandbox.
+/// exec link), which has verified the container's identity. Requests are `POST /call` with a `HarnessCall`,
+/// `GET /authorize?epoch=`, and a WebSocket upgrade of `/exec?epoch=`, which is joined to the sandbox.
 ///
 /// **After a crash** between any two writes:
 /// - before the turn is stored: SessionDO was not answered and asks again;
@@ -79,13 +81,12 @@ impl DurableObject for HarnessDO {
     async fn fetch(&self, mut request: Request) -> Result<Response> {
         record::require(self.0.readable)?;
         let address = Address::of(&request)?;
+        let epoch = address
+            .parameter("epoch")
+            .and_then(|epoch| epoch.parse().ok());
         match (request.method(), address.path().as_str()) {
-            (Method::Get, "/exec") => {
-                let epoch = address
-                    .parameter("epoch")
-                    .and_then(|epoch| epoch.parse().ok());
-                self.0.join_exec_link(epoch.unwrap_or_default()).await
-            }
+            (Method::Get, "/authorize") => self.0.authorize(epoch),
+            (Method::Get, "/exec") => self.0.join_exec_link(epoch).await,
             (_, _) => {
                 let call = calls::read(&mut request).await?;
                 self.0.clone().answer(call).await
@@ -111,19 +112,16 @@ impl Harness {
             } => calls::answer(self.steer(turn_id, input_id, input)?),
             HarnessCall::Interrupt { turn_id } => calls::answer(self.interrupt(&turn_id).map(Ok)?),
             HarnessCall::Destroy => calls::answer(self.destroy().await.map(Ok)?),
-            HarnessCall::Authorize { epoch } => calls::answer(self.authorize(epoch)),
         }
     }
 
-    fn authorize(&self, epoch: u64) -> CallResult<Authorized> {
+    fn authorize(&self, epoch: Option<u64>) -> Result<Response> {
         let record = self.record.borrow();
-        match (&record.turn, &record.owner) {
-            _ if record.epoch != epoch => Err(Refusal::Stale.into()),
-            (Some(turn), Some(owner)) => Ok(Authorized {
-                preset: turn.preset.clone(),
-                sandbox: owner.sandbox.clone(),
-            }),
-            (None, _) | (_, None) => Err(Refusal::Conflict.into()),
+        match &record.turn {
+            Some(turn) if epoch == Some(record.epoch) => Ok(Response::builder()
+                .with_header(PRESET_HEADER, &turn.preset)?
+                .empty()),
+            Some(_) | None => Ok(Response::empty()?.with_status(403)),
         }
     }
 
@@ -142,10 +140,10 @@ impl Harness {
         Ok(())
     }
 
-    async fn join_exec_link(&self, epoch: u64) -> Result<Response> {
+    async fn join_exec_link(&self, epoch: Option<u64>) -> Result<Response> {
         let owner = self.record.borrow().owner.clone();
         match owner {
-            Some(owner) if self.record.borrow().epoch == epoch => {
+            Some(owner) if epoch == Some(self.record.borrow().epoch) => {
                 let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
                 sandbox
                     .fetch_with_request(upgrade("http://object/exec")?)

@@ -1,18 +1,18 @@
 //! `POST model.internal/v1/responses`: the one way to a model.
 use super::{refusal, Refused};
 use crate::deployment;
-use crate::edge::calls::{self, Authorized, CallError, CallResult, Class, HarnessCall};
+use crate::edge::calls::{self, Class, Refusal, PRESET_HEADER};
 use crate::edge::{log, settings};
-use crate::model_request::{Filter, Forced, Refusal};
+use crate::model_request::{self, Filter, Forced};
 use crate::props::ContainerProps;
 use crate::secret::{Label, RootKey};
 use crate::tenant::hex;
 use crate::upstream_error;
-use futures_util::io::AsyncRead;
 use futures_util::{stream, AsyncReadExt, StreamExt};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
+use wasm_streams::readable::IntoAsyncRead;
 use worker::{Env, Error, Fetch, Response, Result};
 
 /// Bytes read of the harness's request at once. The runtime's own default is 4 KiB, which costs a crossing each.
@@ -25,7 +25,7 @@ const MAX_ERROR: usize = 64 << 10;
 /// Headers of a provider's answer that a harness may see.
 const PASSED: [&str; 2] = ["content-type", "x-request-id"];
 
-type Outcome = Rc<RefCell<Option<Refusal>>>;
+type Outcome = Rc<RefCell<Option<model_request::Refusal>>>;
 
 /// Filters the request, adds the credential, and streams the answer back.
 pub async fn forward(
@@ -37,17 +37,15 @@ pub async fn forward(
     if request.headers().get("content-encoding")?.is_some() {
         return Ok(Err(Refused(415, "encoding_not_supported")));
     }
-    let Some(body) = request.body() else {
+    let Some(mut source) = Source::of(&request)? else {
         return Ok(Err(Refused(400, "body_missing")));
     };
-    let reader = wasm_streams::ReadableStream::from_raw(body.unchecked_into()).into_async_read();
-    let mut source = Source::new(reader);
     // The object may be far away; the body's beginning is read meanwhile.
     let (authorized, read) = futures_util::join!(authorize(env, props), source.read_head());
     let preset = match (authorized, read) {
-        (Err(error), _) => return Ok(Err(error.into())),
+        (Err(refused), _) => return Ok(Err(refused)),
         (Ok(_), Err(_)) => return Ok(Err(Refused(400, "body_broken"))),
-        (Ok(authorized), Ok(())) => deployment::preset(&authorized.preset),
+        (Ok(preset), Ok(())) => deployment::preset(&preset),
     };
     let Some(preset) = preset else {
         return Ok(Err(Refused(403, "preset_unknown")));
@@ -91,33 +89,50 @@ pub async fn forward(
     }
 }
 
-async fn authorize(env: &Env, props: &ContainerProps) -> CallResult<Authorized> {
-    let harness =
-        calls::object(env, Class::Harness, &props.object).map_err(|_| CallError::Broken)?;
-    calls::call(&harness, &HarnessCall::Authorize { epoch: props.epoch }).await
+/// Asks the harness's object for the preset of the running turn. The answer is a header, so that no body is made and read.
+async fn authorize(env: &Env, props: &ContainerProps) -> std::result::Result<String, Refused> {
+    let ask = async {
+        let harness = calls::object(env, Class::Harness, &props.object)?;
+        let url = format!("http://object/authorize?epoch={}", props.epoch);
+        let response = harness.fetch_with_str(&url).await?;
+        response.headers().get(PRESET_HEADER)
+    };
+    match ask.await {
+        Ok(Some(preset)) => Ok(preset),
+        Ok(None) => Err(Refused(403, Refusal::Stale.code())),
+        Err(_) => Err(Refused(503, "harness_unavailable")),
+    }
 }
 
 /// The harness's body: its beginning, and what is still to be read.
-struct Source<R> {
-    reader: R,
+struct Source {
+    reader: IntoAsyncRead<'static>,
     head: Vec<u8>,
     ended: bool,
 }
 
-impl<R: AsyncRead + Unpin + 'static> Source<R> {
-    fn new(reader: R) -> Self {
-        Self {
-            reader,
-            head: Vec::new(),
+impl Source {
+    /// `None` if there is no body.
+    fn of(request: &web_sys::Request) -> Result<Option<Self>> {
+        // Room for all of it if its length is known, so that two reads do.
+        let length = request
+            .headers()
+            .get("content-length")?
+            .and_then(|length| length.parse().ok());
+        let room = length.unwrap_or(CHUNK).min(HEAD) + 1;
+        Ok(request.body().map(|body| Self {
+            reader: wasm_streams::ReadableStream::from_raw(body.unchecked_into()).into_async_read(),
+            head: Vec::with_capacity(room),
             ended: false,
-        }
+        }))
     }
 
     /// Reads to the end or to [`HEAD`], whichever is first.
     async fn read_head(&mut self) -> std::io::Result<()> {
         while !self.ended && self.head.len() < HEAD {
             let filled = self.head.len();
-            self.head.resize(filled + CHUNK, 0);
+            let room = (self.head.capacity() - filled).max(CHUNK);
+            self.head.resize(filled + room, 0);
             let read = self.reader.read(&mut self.head[filled..]).await?;
             self.head.truncate(filled + read);
             self.ended = read == 0;
@@ -131,7 +146,7 @@ impl<R: AsyncRead + Unpin + 'static> Source<R> {
         self,
         mut filter: Filter,
         refused: Outcome,
-    ) -> std::result::Result<JsValue, Refusal> {
+    ) -> std::result::Result<JsValue, model_request::Refusal> {
         let mut first = Vec::with_capacity(self.head.len() + 128);
         filter.push(&self.head, &mut first)?;
         if self.ended {
@@ -153,15 +168,15 @@ impl<R: AsyncRead + Unpin + 'static> Source<R> {
 }
 
 /// What is read while it is sent.
-struct Rest<R> {
-    reader: R,
+struct Rest {
+    reader: IntoAsyncRead<'static>,
     /// None after the end.
     filter: Option<Filter>,
     buffer: Vec<u8>,
     refused: Outcome,
 }
 
-impl<R: AsyncRead + Unpin> Rest<R> {
+impl Rest {
     async fn next(mut self) -> Option<(std::result::Result<JsValue, JsValue>, Self)> {
         let mut out = Vec::new();
         while out.is_empty() {

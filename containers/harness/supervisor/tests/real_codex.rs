@@ -169,6 +169,54 @@ async fn a_turn_with_command_edit_and_answer_and_a_second_one() {
     assert!(rig.exec_runs());
 }
 
+/// Codex refuses forced removal by itself, in every wrapping that it can look through.
+#[tokio::test]
+async fn commands_that_remove_by_force_run() {
+    let rig = Rig::start().await;
+    let mut link = rig.attach(1, 0).await;
+    let commands = [
+        "rm -rf DIR; echo gone",
+        "cd DIR && rm -rf inner || true",
+        "/bin/rm -rf DIR",
+        "rm -r --force DIR/inner && ls -A DIR",
+        "for d in DIR/*; do rm -rf \"$d\"; done",
+        "target=DIR/inner; if test -d \"$target\"; then rm -rf \"$target\"; fi 2>&1",
+        "bash -c 'rm -rf DIR'",
+        "sh -c 'cd DIR && rm -rf inner'",
+        "echo inner | (cd DIR && xargs rm -rf)",
+        "rm -rf DIR <<'END'\nnothing\nEND",
+        "cd DIR && git init -q . && git clean -fdxq && ! test -e inner",
+    ];
+    for (n, command) in commands.iter().enumerate() {
+        let dir = rig.file(&format!("d{n}"));
+        let inner = dir.join("inner");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(inner.join("file"), "x").unwrap();
+        let command = command.replace("DIR", dir.to_str().unwrap());
+        rig.model.script([shell(&command), say("Done.")]);
+        let events = link.turn(&format!("t{n}"), None, "go").await;
+        let items = completed_items(&events);
+        let ItemKind::Command {
+            command: told,
+            output,
+            exit_code,
+            ..
+        } = &items[0].kind
+        else {
+            panic!("no item of `{command}`: {items:#?}")
+        };
+        assert_eq!(
+            (*exit_code, items[0].status),
+            (Some(0), ItemStatus::Completed),
+            "{told}: {output:?}"
+        );
+        assert!(!inner.exists(), "{command}");
+        if n == 0 {
+            assert_eq!(output.as_deref(), Some("gone\n"));
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_new_container_continues_the_thread() {
     let mut rig = Rig::start().await;
@@ -410,7 +458,8 @@ async fn failures() {
         ("t3", 429, FailureCode::RateLimitExceeded),
         ("t4", 500, FailureCode::ServerError),
     ] {
-        rig.model.script(vec![vec![Step::Status(status)]; 9]);
+        // As many as Codex may ask for.
+        rig.model.script(vec![vec![Step::Status(status)]; 100]);
         let events = link.turn(turn_id, thread.as_deref(), "go").await;
         let outcome = Outcome::Failed { code };
         assert_eq!(

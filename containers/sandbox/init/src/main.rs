@@ -7,6 +7,8 @@
 //! * Size of a file, open files and core dumps are resource limits, set before anything starts and inherited by all.
 //! * Processes are counted twenty times a second, the disk is walked when it has changed. Over the limit, every process is
 //!   killed, a [marker](MARKER) says why, and the exec server starts anew.
+//! * An exec server that no longer answers, because somebody has stopped it, is killed and starts anew. A workspace that was
+//!   deleted is made again.
 //! * SIGTERM kills everything and ends.
 //!
 //! Standard error carries codes and counts, never contents.
@@ -15,8 +17,10 @@
 
 mod disk;
 mod exec_server;
+mod health;
 mod limits;
 mod processes;
+mod workspace;
 
 use std::fs;
 use std::io::{self, Write};
@@ -31,7 +35,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use disk::Excess;
 use exec_server::ExecServer;
+use health::Health;
 use limits::{BadLimit, Limits};
+use workspace::Workspace;
 
 /// Names the limit that was exceeded last: `processes`, `disk_bytes`, `disk_files` or `disk_free`.
 const MARKER: &str = "/run/cloister/limit";
@@ -86,10 +92,17 @@ fn run(limits: &Limits) -> io::Result<()> {
     }
     fs::create_dir_all(WORKSPACE)?;
     let excesses = disk::watch(*limits)?;
+    let probes = health::watch()?;
+    let mut workspace = Workspace::new(WORKSPACE);
     let mut server = ExecServer::new(Instant::now());
+    let mut health = Health::new(Instant::now());
     while !end.load(Ordering::Relaxed) {
         let now = Instant::now();
+        if workspace.keep(now) {
+            eprintln!("init: workspace_made");
+        }
         if server.start_if_due(now) {
+            health = Health::new(now);
             eprintln!(
                 "init: exec_server_started running={}",
                 server.pid().is_some()
@@ -104,6 +117,11 @@ fn run(limits: &Limits) -> io::Result<()> {
                 Excess::Files => "disk_files",
                 Excess::Free => "disk_free",
             });
+        }
+        probes.try_iter().for_each(|probe| health.note(probe));
+        if let Some(pid) = server.pid().filter(|_| health.is_stuck(now)) {
+            eprintln!("init: exec_server_stuck");
+            processes::kill(pid);
         }
         if processes::collect(server.pid()) {
             server.died(now);

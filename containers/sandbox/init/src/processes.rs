@@ -1,6 +1,6 @@
 //! All processes of the container: counting, collecting, killing.
 
-use rustix::process::{getpid, kill_process_group, wait, Pid, Signal, WaitOptions};
+use rustix::process::{getpid, kill_process, kill_process_group, wait, Pid, Signal, WaitOptions};
 
 /// Files of the control group that count processes and threads: version 2, version 1.
 const COUNTERS: [&str; 2] = [
@@ -38,6 +38,14 @@ pub fn collect(watched: Option<u32>) -> bool {
         found |= u32::try_from(pid.as_raw_nonzero().get()).ok() == watched;
     }
     found
+}
+
+/// Kills a child of ours. Until it is [collected](collect) no other process can have its id.
+pub fn kill(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid.filter(|pid| *pid != Pid::INIT) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
 }
 
 /// Kills every process but us; the kernel spares process 1. It does so at one stroke: nothing can fork its way out.

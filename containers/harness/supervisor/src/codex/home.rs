@@ -1,4 +1,4 @@
-//! Codex's own folder: configuration, environments, model catalog.
+//! Codex's own folder: configuration, environments, model catalog, rules for commands.
 
 use std::io;
 
@@ -7,18 +7,21 @@ use crate::settings::Settings;
 const CONFIG: &str = include_str!("../../../codex/config.toml");
 const ENVIRONMENTS: &str = include_str!("../../../codex/environments.toml");
 const CATALOG: &str = include_str!("../../../codex/catalog.json");
+const RULES: &str = include_str!("../../../codex/default.rules");
 const INSTRUCTIONS: &str = include_str!("../../../codex/instructions.md");
 
 /// Writes the folder. What Codex itself keeps there, its history above all, is left alone.
 pub fn write(settings: &Settings) -> io::Result<()> {
     let home = &settings.codex_home;
     std::fs::create_dir_all(home.join("sessions"))?;
+    std::fs::create_dir_all(home.join("rules"))?;
     let config = CONFIG
         .replace("{home}", &home.to_string_lossy())
         .replace("{model_url}", &settings.model_url);
     std::fs::write(home.join("config.toml"), config)?;
     let environments = ENVIRONMENTS.replace("{exec_url}", &settings.exec_url);
     std::fs::write(home.join("environments.toml"), environments)?;
+    std::fs::write(home.join("rules/default.rules"), RULES)?;
     std::fs::write(home.join("catalog.json"), catalog()?)
 }
 

@@ -160,6 +160,8 @@ impl Sandbox {
     }
 
     async fn renew(&self, expires_at: u64) -> Result<CallResult<SandboxState>> {
+        // A sandbox that is being destroyed or started is neither there nor gone.
+        let _one = self.starting.lock().await;
         let container = self.container()?;
         if !container.running() {
             return Ok(Err(Refusal::NotFound.into()));

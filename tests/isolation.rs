@@ -359,6 +359,7 @@ impl Canary {
         let Ok(memory) = std::fs::File::open(format!("/proc/{pid}/mem")) else {
             return;
         };
+        let mut searched = 0;
         for line in maps.lines().filter(|line| line.contains(" rw")) {
             let (from, to) = line
                 .split_whitespace()
@@ -369,11 +370,31 @@ impl Canary {
                 u64::from_str_radix(from, 16).unwrap(),
                 u64::from_str_radix(to, 16).unwrap(),
             );
-            let mut bytes = vec![0; (to - from).min(64 << 20) as usize];
-            if memory.read_at(&mut bytes, from).is_ok() {
-                self.must_not_be_in(&format!("memory of process {pid}"), &bytes);
+            // In pieces that overlap by more than the longest shape.
+            let mut at = from;
+            while at < to {
+                let mut bytes = vec![0; (to - at).min(64 << 20) as usize];
+                let Ok(read) = memory.read_at(&mut bytes, at) else {
+                    break;
+                };
+                if read == 0 {
+                    break;
+                }
+                searched += read;
+                self.must_not_be_in(&format!("memory of process {pid}"), &bytes[..read]);
+                at += if at + read as u64 >= to || read <= 1024 {
+                    read as u64
+                } else {
+                    read as u64 - 1024
+                };
             }
         }
+        // One that has ended meanwhile has no memory to search.
+        let ended = !std::path::Path::new(&format!("/proc/{pid}")).exists();
+        assert!(
+            searched > 0 || ended,
+            "nothing of process {pid} could be read"
+        );
     }
 
     fn must_not_be_below(&self, folder: &std::path::Path) {

@@ -1,9 +1,10 @@
 //! What the Worker tells the supervisor.
+use crate::Json;
 use serde::{Deserialize, Serialize};
 
 /// One frame from the Worker. Repeating a command is harmless: each names what it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
     /// First frame of a link. Events after `acknowledged` are sent again; an older link is closed.
     Attach {
@@ -24,7 +25,7 @@ pub enum Command {
         /// The harness's own thread to continue; none starts a new one.
         thread: Option<String>,
         /// Settings of the agent for this turn.
-        agent: AgentSettings,
+        agent: Box<AgentSettings>,
         /// What the user said.
         input: Vec<Input>,
     },
@@ -36,6 +37,24 @@ pub enum Command {
         input_id: String,
         /// What the user said.
         input: Vec<Input>,
+    },
+    /// The client's answer to a `tool_call`. Ignored if the call is not open.
+    ToolResult {
+        /// The turn of the call.
+        turn_id: String,
+        /// The call.
+        call_id: String,
+        /// Whether the tool did its work.
+        success: bool,
+        /// What it gave, or why it failed.
+        output: Vec<Input>,
+    },
+    /// The client's answer to an `approval_requested`. Ignored if the request is not open.
+    Approval {
+        /// The request.
+        request_id: String,
+        /// The answer.
+        decision: Decision,
     },
     /// Stops the turn and everything it runs in the sandbox; `turn_ended` follows, unless it has ended already.
     Interrupt {
@@ -58,6 +77,43 @@ pub struct AgentSettings {
     pub summary: Option<Summary>,
     /// Verbosity of answers; none leaves it to the model.
     pub verbosity: Option<Verbosity>,
+    /// JSON Schema that the final answer follows; none for prose.
+    pub output_schema: Option<Json>,
+    /// Functions of the client that the agent may call.
+    pub functions: Vec<Function>,
+    /// How many subagents may work at once; none for no subagents.
+    pub subagents: Option<u32>,
+    /// Whether commands and files are to be had: there is a sandbox.
+    pub sandbox: bool,
+}
+
+/// A function of the client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Json,
+    /// Whether the model is told of it only when it searches for tools.
+    pub deferred: bool,
+    /// Whether the agent goes on before there is a result: the supervisor tells the model at once that the call was
+    /// accepted, and the result comes later as a `steer`.
+    pub asynchronous: bool,
+}
+
+/// Answer to a request for approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Do it.
+    Approve,
+    /// Do not.
+    Deny,
+    /// The request alone is dismissed.
+    Cancel,
 }
 
 /// Reasoning effort, as the wire names it.
@@ -94,13 +150,12 @@ pub enum Verbosity {
     High,
 }
 
-/// One part of what the user said.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+/// One part of what the user said or a tool gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Input {
-    /// Text.
-    Text {
-        /// The text, verbatim.
-        text: String,
-    },
+    /// Text, verbatim.
+    Text(String),
+    /// An image: an `http`, `https` or `data` URL.
+    Image(String),
 }

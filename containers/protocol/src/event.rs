@@ -1,10 +1,10 @@
 //! What the supervisor tells the Worker. All of it is hostile input there.
-use crate::Item;
+use crate::{Item, Json};
 use serde::{Deserialize, Serialize};
 
 /// One frame from the supervisor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FromSupervisor {
     /// Answer to `attach`.
     Attached {
@@ -26,7 +26,7 @@ pub enum FromSupervisor {
 
 /// What happened in the harness.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Event {
     /// The harness runs and takes turns. Always the first event.
     Ready {
@@ -100,6 +100,64 @@ pub enum Event {
         /// As in the command.
         input_id: String,
     },
+    /// The agent calls a function of the client; a `tool_result` is awaited, unless the function is asynchronous.
+    ToolCall {
+        /// The turn.
+        turn_id: String,
+        /// Names the call, within the session.
+        call_id: String,
+        /// The function.
+        name: String,
+        /// What it is called with.
+        arguments: Json,
+    },
+    /// A call of an MCP tool waits for the client's approval.
+    ApprovalRequested {
+        /// The turn.
+        turn_id: String,
+        /// Names the request, within this harness.
+        request_id: String,
+        /// Label of the MCP server.
+        server: String,
+        /// The tool, if the harness says which.
+        tool: Option<String>,
+        /// What is asked.
+        message: String,
+        /// What the tool would be called with, if the harness says so.
+        arguments: Option<Json>,
+    },
+    /// A request for approval is no longer open.
+    ApprovalClosed {
+        /// The request.
+        request_id: String,
+    },
+    /// A subagent came to be.
+    SubagentOpened {
+        /// The running turn.
+        turn_id: String,
+        /// The harness's id of the subagent.
+        subagent: String,
+        /// The subagent that opened it; none for the session's own agent.
+        parent: Option<String>,
+        /// Its name, if it has one.
+        name: Option<String>,
+        /// What it was told first.
+        prompt: Option<String>,
+    },
+    /// A subagent was closed.
+    SubagentClosed {
+        /// The harness's id of the subagent.
+        subagent: String,
+    },
+    /// What a subagent does.
+    Subagent {
+        /// The harness's id of the subagent.
+        subagent: String,
+        /// The harness's id of the subagent's turn.
+        turn: String,
+        /// What happened in that turn.
+        event: SubagentEvent,
+    },
     /// The turn is over; its history is on disk.
     TurnEnded {
         /// The turn.
@@ -114,9 +172,25 @@ pub enum Event {
     },
 }
 
+/// What happens in a subagent's turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SubagentEvent {
+    /// It began.
+    Started,
+    /// An item began.
+    ItemStarted(Item),
+    /// An item is final.
+    ItemCompleted(Item),
+    /// One model call's tokens.
+    Usage(TokenUsage),
+    /// It is over.
+    Ended(Outcome),
+}
+
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {
     /// The agent finished.
     Completed,
@@ -145,6 +219,9 @@ pub enum FailureCode {
     AuthenticationError,
     InvalidRequest,
     SandboxError,
+    FlexUnavailable,
+    MisalignmentPolicyViolation,
+    ResourceNotFound,
     ActiveTurnNotSteerable,
     RequestTimeout,
     InternalError,

@@ -14,20 +14,28 @@
 //!   acknowledge {seq: 10}           ──▶
 //! ```
 //!
-//! Neither side trusts the other's sizes: a frame over [`MAX_FRAME_BYTES`] closes the link.
+//! A message of the supervisor holds one frame or several events, each on a line: what is ready goes together, since each
+//! message costs the Worker far more than each event. Commands come one a message.
+//!
+//! Neither side trusts the other's sizes: a frame over [`MAX_FRAME_BYTES`], or a command over [`MAX_COMMAND_BYTES`], closes
+//! the link.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod command;
 mod event;
 mod item;
+mod json;
 
-pub use command::{AgentSettings, Command, Effort, Input, Summary, Verbosity};
-pub use event::{Event, FailureCode, FromSupervisor, Outcome, TokenUsage};
-pub use item::{FileChange, FileChangeKind, Item, ItemKind, ItemStatus, Phase};
+pub use command::{AgentSettings, Command, Decision, Effort, Function, Input, Summary, Verbosity};
+pub use event::{Event, FailureCode, FromSupervisor, Outcome, SubagentEvent, TokenUsage};
+pub use item::{
+    FileChange, FileChangeKind, Item, ItemKind, ItemStatus, Phase, SubagentCall, WebAction,
+};
+pub use json::Json;
 
 /// Version of this protocol; the supervisor names it when a link attaches, and the Worker refuses any other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// TCP port of the supervisor in the harness container. The link is a WebSocket at the path `/link`.
 pub const SUPERVISOR_PORT: u16 = 8700;
 /// TCP port of the exec server in the sandbox container.
@@ -40,8 +48,15 @@ pub const EXEC_HOST: &str = "exec.internal";
 pub const EPOCH_VARIABLE: &str = "CLOISTER_EPOCH";
 /// Folder of the sandbox where commands start, and the only one that outlives it.
 pub const WORKSPACE: &str = "/workspace";
-/// Largest frame either side sends or accepts, in bytes. Fits a row of a Durable Object (2 MB).
+/// Largest message of the supervisor, in bytes. What it means fits a row of a Durable Object (2 MB).
 pub const MAX_FRAME_BYTES: usize = 1_900_000;
+/// Largest command of the Worker, in bytes: an agent's settings and an input, each of which fits a row.
+pub const MAX_COMMAND_BYTES: usize = 4_000_000;
+/// Largest arguments, result or schema of a tool call that an event carries, in bytes of JSON; what is larger is
+/// replaced by null.
+pub const MAX_JSON_BYTES: usize = 256 << 10;
+/// Deepest nesting of JSON that is handed on.
+pub const MAX_JSON_DEPTH: usize = 64;
 /// Largest command output in an item or delta, in bytes of UTF-8; the supervisor cuts what is longer.
 pub const MAX_OUTPUT_BYTES: usize = 128 << 10;
 /// Largest text of a message or of one reasoning part, in bytes of UTF-8; the supervisor cuts what is longer.

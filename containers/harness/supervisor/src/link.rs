@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use cloister_protocol::{Command, FromSupervisor, MAX_FRAME_BYTES, VERSION};
+use cloister_protocol::{Command, FromSupervisor, MAX_COMMAND_BYTES, MAX_FRAME_BYTES, VERSION};
 use futures_util::{SinkExt, StreamExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
@@ -27,6 +27,9 @@ use crate::outbox::Outbox;
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections at a time, the link included.
 const MAX_CONNECTIONS: usize = 8;
+
+/// A message that has reached this many bytes is not added to.
+const BATCH_BYTES: usize = 64 << 10;
 
 type Socket = WebSocketStream<TcpStream>;
 
@@ -131,8 +134,8 @@ async fn serve(stream: TcpStream, shared: &Shared) {
 #[allow(clippy::result_large_err)]
 async fn handshake(stream: TcpStream) -> Option<Socket> {
     let config = WebSocketConfig::default()
-        .max_message_size(Some(MAX_FRAME_BYTES))
-        .max_frame_size(Some(MAX_FRAME_BYTES));
+        .max_message_size(Some(MAX_COMMAND_BYTES))
+        .max_frame_size(Some(MAX_COMMAND_BYTES));
     let only_link = |request: &Request, response: Response| {
         if request.uri().path() == "/link" {
             return Ok(response);
@@ -182,29 +185,14 @@ async fn run(socket: &mut Socket, shared: &Shared, acknowledged: u64) -> End {
     }
     let mut sent = acknowledged;
     loop {
-        let next = shared
-            .outbox
-            .borrow()
-            .after(sent)
-            .map(|(seq, frame)| (seq, frame.to_owned()));
-        if let Some((seq, frame)) = next {
-            if socket.send(Message::text(frame)).await.is_err() {
-                return End::Gone;
-            }
-            sent = seq;
-            // Commands come through even while there is more to send.
-            match tokio::time::timeout(Duration::ZERO, read(socket)).await {
-                Ok(Ok(command)) => {
-                    if let Err(end) = obey(socket, shared, command).await {
-                        return end;
-                    }
-                }
-                Ok(Err(end)) => return end,
-                Err(_) => {}
-            }
-            continue;
+        match send_ready(socket, shared, sent).await {
+            Ok(last) => sent = last,
+            Err(end) => return end,
         }
+        let more = shared.outbox.borrow().last() > sent;
         tokio::select! {
+            // Commands come through even while there is more to send.
+            biased;
             command = read(socket) => {
                 let obeyed = match command {
                     Ok(command) => obey(socket, shared, command).await,
@@ -214,8 +202,37 @@ async fn run(socket: &mut Socket, shared: &Shared, acknowledged: u64) -> End {
                     return end;
                 }
             }
-            _ = changes.changed() => {}
+            _ = changes.changed(), if !more => {}
+            () = std::future::ready(()), if more => {}
         }
+    }
+}
+
+/// Sends what is ready after number `sent` as one message, if it is not too much. Gives the last number that was sent.
+async fn send_ready(socket: &mut Socket, shared: &Shared, sent: u64) -> Result<u64, End> {
+    let Some((mut last, first)) = shared.outbox.borrow().after(sent) else {
+        return Ok(sent);
+    };
+    let mut more = String::new();
+    while first.len() + more.len() < BATCH_BYTES {
+        let Some((seq, frame)) = shared.outbox.borrow().after(last) else {
+            break;
+        };
+        if first.len() + more.len() + frame.len() >= MAX_FRAME_BYTES {
+            break;
+        }
+        more.push('\n');
+        more.push_str(&frame);
+        last = seq;
+    }
+    let message = if more.is_empty() {
+        Message::Text(first)
+    } else {
+        Message::text(first.to_string() + &more)
+    };
+    match socket.send(message).await {
+        Ok(()) => Ok(last),
+        Err(_) => Err(End::Gone),
     }
 }
 
@@ -224,9 +241,11 @@ async fn obey(socket: &mut Socket, shared: &Shared, command: Command) -> Result<
         Command::Attach { .. } => Err(End::Invalid("attached already")),
         Command::Acknowledge { seq } => acknowledge(shared, seq),
         Command::Ping => send(socket, &FromSupervisor::Pong).await,
-        Command::StartTurn { .. } | Command::Steer { .. } | Command::Interrupt { .. } => {
-            shared.commands.send(command).await.map_err(|_| End::Gone)
-        }
+        Command::StartTurn { .. }
+        | Command::Steer { .. }
+        | Command::ToolResult { .. }
+        | Command::Approval { .. }
+        | Command::Interrupt { .. } => shared.commands.send(command).await.map_err(|_| End::Gone),
     }
 }
 

@@ -7,6 +7,7 @@
 //! | the link is cut | goes on; events wait in the [`outbox`] |
 //! | too much waits in the outbox | reads nothing more from the harness until the Worker acknowledges |
 //! | the harness ends | tells `harness_lost`, ends when that is acknowledged or after 30 s |
+//! | the harness does not answer in time | kills it, then the same |
 //! | SIGTERM, SIGINT | asks the harness to end, kills it after 2 s, ends |
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -98,10 +99,12 @@ async fn drive(
     shared: &Shared,
     from_link: &mut mpsc::Receiver<cloister_protocol::Command>,
 ) {
-    let (mut driver, effects) = Driver::new(&settings.workspace);
+    let read_rollout = codex::home::rollout_reader(settings);
+    let (mut driver, effects) = Driver::new(&settings.workspace, read_rollout);
     let mut changes = shared.changes();
     let mut effects = Some(effects);
     let mut held_until: Option<Instant> = None;
+    let mut was_full = false;
     loop {
         for effect in effects.take().into_iter().flatten() {
             match effect {
@@ -117,11 +120,23 @@ async fn drive(
             .is_holding()
             .then(|| held_until.unwrap_or_else(|| Instant::now() + HOLD));
         let full = shared.outbox.borrow().is_full();
+        if was_full && !full {
+            driver.renew_due();
+        }
+        was_full = full;
+        if !codex.lines.has_more() {
+            // What has been read is sent before more is read.
+            tokio::task::yield_now().await;
+        }
         effects = tokio::select! {
             line = codex.lines.next(), if !full => match line {
                 Ok(Some(line)) => Some(driver.line(&line)),
                 Ok(None) | Err(_) => return,
             },
+            () = until(driver.due()), if !full => {
+                eprintln!("supervisor: harness_hangs");
+                return;
+            }
             command = from_link.recv() => command.map(|command| driver.command(command)),
             _ = changes.changed(), if full => None,
             () = until(held_until) => Some(driver.release()),

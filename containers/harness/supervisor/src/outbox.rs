@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use cloister_protocol::{Event, FromSupervisor, MAX_FRAME_BYTES};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 /// Unacknowledged bytes above which the harness has to wait.
 const FULL_BYTES: usize = 16 << 20;
@@ -14,7 +15,7 @@ const FULL_BYTES: usize = 16 << 20;
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// Frames with the numbers `last - frames.len() + 1 ..= last`.
-    frames: VecDeque<String>,
+    frames: VecDeque<Utf8Bytes>,
     last: u64,
     bytes: usize,
 }
@@ -39,7 +40,7 @@ impl Outbox {
         }
         self.last = seq;
         self.bytes += frame.len();
-        self.frames.push_back(frame);
+        self.frames.push_back(frame.into());
         Ok(())
     }
 
@@ -57,11 +58,11 @@ impl Outbox {
         Ok(())
     }
 
-    /// The frame after number `seq`, with its own number.
-    pub fn after(&self, seq: u64) -> Option<(u64, &str)> {
+    /// The frame after number `seq`, with its own number. The text is shared, not copied.
+    pub fn after(&self, seq: u64) -> Option<(u64, Utf8Bytes)> {
         let next = self.first().max(seq.saturating_add(1));
         let index = usize::try_from(next - self.first()).ok()?;
-        self.frames.get(index).map(|frame| (next, frame.as_str()))
+        self.frames.get(index).map(|frame| (next, frame.clone()))
     }
 
     /// Highest number so far; 0 for none.

@@ -1,24 +1,61 @@
 //! The supervisor with the real Codex, which `CLOISTER_CODEX` must name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "real_codex/approvals.rs"]
+mod approvals;
+#[path = "real_codex/compaction.rs"]
+mod compaction;
+#[path = "real_codex/ends.rs"]
+mod ends;
+#[path = "real_codex/functions.rs"]
+mod functions;
+#[path = "real_codex/hanging.rs"]
+mod hanging;
+#[path = "real_codex/mcp.rs"]
+mod mcp;
 #[path = "real_codex/model.rs"]
 mod model;
 #[path = "real_codex/rig.rs"]
 mod rig;
+#[path = "real_codex/settings.rs"]
+mod settings;
+#[path = "real_codex/subagents.rs"]
+mod subagents;
 
 use std::time::Duration;
 
 use cloister_protocol::{
-    AgentSettings, Command, Effort, Event, FailureCode, FileChangeKind, FromSupervisor, Input,
-    ItemKind, ItemStatus, Outcome, Summary, Verbosity, MAX_FRAME_BYTES,
+    AgentSettings, Command, Effort, Event, FileChangeKind, FromSupervisor, Input, ItemKind,
+    ItemStatus, Outcome, Summary, Verbosity, MAX_COMMAND_BYTES,
 };
 use futures_util::SinkExt;
 use model::Step;
-use rig::{appears, completed_items, start, thread_of, Rig, LONG};
+use rig::{agent, appears, completed_items, start, start_as, thread_of, Rig};
+use serde_json::Value;
 use tokio_tungstenite::tungstenite::Message;
 
 fn say(text: &'static str) -> Vec<Step> {
     vec![Step::Say(text)]
+}
+
+/// How a turn ended.
+fn outcome(events: &[Event]) -> &Outcome {
+    match events.last() {
+        Some(Event::TurnEnded { outcome, .. }) => outcome,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Names of the tools in a request to the model.
+fn tools(request: &Value) -> Vec<String> {
+    let tools = request["tools"].as_array().unwrap().iter();
+    let name = |tool: &Value| {
+        tool["name"]
+            .as_str()
+            .or(tool["type"].as_str())
+            .map(str::to_owned)
+    };
+    tools.map(|tool| name(tool).unwrap()).collect()
 }
 
 fn shell(command: impl Into<String>) -> Vec<Step> {
@@ -47,21 +84,14 @@ async fn a_turn_with_command_edit_and_answer_and_a_second_one() {
         vec![Step::Patch(patch)],
         say("All done."),
     ]);
-    let agent = AgentSettings {
+    let told = AgentSettings {
         instructions: Some("Be brief, says the developer.".into()),
         effort: Some(Effort::Xhigh),
         summary: Some(Summary::Auto),
         verbosity: Some(Verbosity::High),
+        ..agent()
     };
-    let input = vec![Input::Text { text: "go".into() }];
-    link.send(&Command::StartTurn {
-        turn_id: "t1".into(),
-        thread: None,
-        agent,
-        input,
-    })
-    .await;
-    let events = link.until(|e| matches!(e, Event::TurnEnded { .. })).await;
+    let events = link.run(start_as(told.clone(), "t1", None, "go")).await;
     assert_eq!(
         events.last(),
         Some(&Event::TurnEnded {
@@ -140,14 +170,8 @@ async fn a_turn_with_command_edit_and_answer_and_a_second_one() {
             && input.contains("Be brief, says the developer.")
     );
     assert!(!input.contains("Network access is enabled"));
-    let tools: Vec<_> = request["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
     assert_eq!(
-        tools,
+        tools(request),
         [
             "exec_command",
             "write_stdin",
@@ -159,7 +183,7 @@ async fn a_turn_with_command_edit_and_answer_and_a_second_one() {
 
     let thread = thread_of(&events);
     rig.model.script([say("Still here.")]);
-    let events = link.turn("t2", Some(&thread), "more").await;
+    let events = link.run(start_as(told, "t2", Some(&thread), "more")).await;
     assert_eq!(thread_of(&events), thread);
     let input = rig.model.requests()[3]["input"].to_string();
     assert!(
@@ -413,9 +437,7 @@ async fn steering() {
     let steer = |turn_id: &str, input_id: &str| Command::Steer {
         turn_id: turn_id.into(),
         input_id: input_id.into(),
-        input: vec![Input::Text {
-            text: "and this too".into(),
-        }],
+        input: vec![Input::Text("and this too".into())],
     };
     link.send(&steer("t1", "s1")).await;
     link.send(&steer("t1", "s1")).await;
@@ -447,102 +469,15 @@ async fn steering() {
 }
 
 #[tokio::test]
-async fn failures() {
-    let rig = Rig::start().await;
-    let mut link = rig.attach(1, 0).await;
-    let mut thread = None;
-    // Codex calls a plain 400 "other"; the gateway knows better what it has refused.
-    for (turn_id, status, code) in [
-        ("t1", 400, FailureCode::InternalError),
-        ("t2", 401, FailureCode::AuthenticationError),
-        ("t3", 429, FailureCode::RateLimitExceeded),
-        ("t4", 500, FailureCode::ServerError),
-    ] {
-        // As many as Codex may ask for.
-        rig.model.script(vec![vec![Step::Status(status)]; 100]);
-        let events = link.turn(turn_id, thread.as_deref(), "go").await;
-        let outcome = Outcome::Failed { code };
-        assert_eq!(
-            events.last(),
-            Some(&Event::TurnEnded {
-                turn_id: turn_id.into(),
-                outcome
-            }),
-            "{status}"
-        );
-        rig.model.clear();
-        thread = Some(thread_of(&events));
-    }
-    // A thread that does not exist: the turn fails, nothing hangs.
-    let events = link
-        .turn("t9", Some("019adf00-0000-7000-8000-000000000000"), "go")
-        .await;
-    let outcome = Outcome::Failed {
-        code: FailureCode::InternalError,
-    };
-    assert_eq!(
-        events.last(),
-        Some(&Event::TurnEnded {
-            turn_id: "t9".into(),
-            outcome
-        })
-    );
-}
-
-#[tokio::test]
-async fn the_end_of_codex_is_told() {
-    let mut rig = Rig::start().await;
-    let mut link = rig.attach(1, 0).await;
-    link.event().await;
-    let killed = std::process::Command::new("kill")
-        .args(["-9", &rig.codex_pid()])
-        .status()
-        .unwrap();
-    assert!(killed.success());
-    assert_eq!(link.event().await, Event::HarnessLost { exit_code: None });
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(
-        rig.supervisor.try_wait().unwrap().is_none(),
-        "it waits for the acknowledgement"
-    );
-    let seq = link.seen;
-    link.send(&Command::Acknowledge { seq }).await;
-    let status = tokio::time::timeout(LONG, rig.supervisor.wait())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(status.code(), Some(0));
-}
-
-#[tokio::test]
-async fn sigterm_ends_everything() {
-    let mut rig = Rig::start().await;
-    let mut link = rig.attach(1, 0).await;
-    link.event().await;
-    let codex = rig.codex_pid();
-    let pid = rig.supervisor.id().unwrap().to_string();
-    std::process::Command::new("kill")
-        .args(["-TERM", &pid])
-        .status()
-        .unwrap();
-    let status = tokio::time::timeout(Duration::from_secs(3), rig.supervisor.wait())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(status.code(), Some(0));
-    assert!(!std::path::Path::new(&format!("/proc/{codex}")).exists());
-}
-
-#[tokio::test]
 async fn frames_that_break_the_protocol_close_the_link() {
     let rig = Rig::start().await;
     let frames = [
         Message::text("{"),
-        Message::text(r#"{"type":"explode"}"#),
-        Message::text(r#"{"type":"acknowledge","seq":0,"more":1}"#),
-        Message::text(r#"{"type":"attach","epoch":9,"acknowledged":0}"#),
-        Message::binary(br#"{"type":"ping"}"#.to_vec()),
-        Message::text(" ".repeat(MAX_FRAME_BYTES + 1)),
+        Message::text(r#""explode""#),
+        Message::text(r#"{"acknowledge":{"seq":0,"more":1}}"#),
+        Message::text(r#"{"attach":{"epoch":9,"acknowledged":0}}"#),
+        Message::binary(br#""ping""#.to_vec()),
+        Message::text(" ".repeat(MAX_COMMAND_BYTES + 1)),
     ];
     for (n, frame) in frames.into_iter().enumerate() {
         let mut link = rig.attach(1, 0).await;

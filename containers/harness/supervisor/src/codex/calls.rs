@@ -1,7 +1,18 @@
 //! Requests to `codex app-server`, and answers to its own.
 
-use cloister_protocol::{AgentSettings, Effort, Input, Summary, Verbosity};
+pub mod answers;
+
+use cloister_protocol::{AgentSettings, Effort, Input, Json, Summary, Verbosity};
 use serde_json::{json, Map, Value};
+
+use super::{functions, home};
+
+/// Put before the `http` or `https` URL of an image on its way through Codex: see [`image_url`].
+const IMAGE_LINK_PREFIX: &str = "link+";
+/// Most subagents that Codex is ever allowed at once.
+const MAX_SUBAGENTS: u32 = 64;
+/// How deep subagents may open subagents.
+const MAX_SUBAGENT_DEPTH: u32 = 3;
 
 /// Notifications that are large or frequent and that nobody reads.
 const UNWANTED: [&str; 8] = [
@@ -36,11 +47,15 @@ pub fn initialize() -> Value {
 /// Parameters of `thread/start`.
 pub fn thread_start(agent: &AgentSettings, workspace: &str) -> Value {
     let mut params = thread_settings(agent, workspace);
-    params.insert("environments".into(), environments(workspace));
+    params.insert("environments".into(), environments(agent, workspace));
+    let functions = functions::specs(&agent.functions);
+    if !functions.is_empty() {
+        params.insert("dynamicTools".into(), functions.into());
+    }
     params.into()
 }
 
-/// Parameters of `thread/resume`. The environment comes with `turn/start`.
+/// Parameters of `thread/resume`. The environment comes with `turn/start`, the functions are in the history.
 pub fn thread_resume(thread: &str, agent: &AgentSettings, workspace: &str) -> Value {
     let mut params = thread_settings(agent, workspace);
     params.insert("threadId".into(), thread.into());
@@ -48,25 +63,57 @@ pub fn thread_resume(thread: &str, agent: &AgentSettings, workspace: &str) -> Va
     params.into()
 }
 
+/// Parameters of `thread/inject_items`.
+pub fn inject_items(thread: &str, items: Vec<Value>) -> Value {
+    json!({ "threadId": thread, "items": items })
+}
+
+/// Parameters of `thread/read`.
+pub fn thread_read(thread: &str) -> Value {
+    json!({ "threadId": thread, "includeTurns": false })
+}
+
 fn thread_settings(agent: &AgentSettings, workspace: &str) -> Map<String, Value> {
     let mut params = Map::new();
     params.insert("cwd".into(), workspace.into());
-    params.insert("approvalPolicy".into(), "never".into());
+    params.insert("model".into(), home::model(agent).into());
+    params.insert("approvalPolicy".into(), approval_policy());
     params.insert("sandbox".into(), "danger-full-access".into());
     if let Some(instructions) = &agent.instructions {
         params.insert("developerInstructions".into(), instructions.as_str().into());
     }
+    let mut config = Map::new();
     if let Some(verbosity) = agent.verbosity {
-        params.insert(
-            "config".into(),
-            json!({ "model_verbosity": verbosity_name(verbosity) }),
+        config.insert("model_verbosity".into(), verbosity_name(verbosity).into());
+    }
+    if let Some(subagents) = agent.subagents {
+        config.insert("agents.enabled".into(), true.into());
+        config.insert(
+            "agents.max_threads".into(),
+            subagents.clamp(1, MAX_SUBAGENTS).into(),
         );
+        config.insert("agents.max_depth".into(), MAX_SUBAGENT_DEPTH.into());
+    }
+    if !config.is_empty() {
+        params.insert("config".into(), config.into());
     }
     params
 }
 
-fn environments(workspace: &str) -> Value {
-    json!([{ "environmentId": "sandbox", "cwd": workspace }])
+/// Nothing is asked but whether a tool of an MCP server may be called, where its configuration wants that.
+fn approval_policy() -> Value {
+    json!({ "granular": {
+        "sandbox_approval": false, "rules": false, "skill_approval": false, "request_permissions": false,
+        "mcp_elicitations": true,
+    } })
+}
+
+fn environments(agent: &AgentSettings, workspace: &str) -> Value {
+    if agent.sandbox {
+        json!([{ "environmentId": "sandbox", "cwd": workspace }])
+    } else {
+        json!([])
+    }
 }
 
 /// Parameters of `turn/start`.
@@ -74,14 +121,24 @@ pub fn turn_start(thread: &str, agent: &AgentSettings, input: &[Input], workspac
     let mut params = Map::new();
     params.insert("threadId".into(), thread.into());
     params.insert("input".into(), user_input(input));
-    params.insert("environments".into(), environments(workspace));
+    params.insert("model".into(), home::model(agent).into());
+    params.insert("environments".into(), environments(agent, workspace));
     if let Some(effort) = agent.effort {
         params.insert("effort".into(), effort_name(effort).into());
     }
     if let Some(summary) = agent.summary {
         params.insert("summary".into(), summary_name(summary).into());
     }
+    if let Some(schema) = &agent.output_schema {
+        params.insert("outputSchema".into(), value(schema));
+    }
     params.into()
+}
+
+/// JSON that is handed on as it is.
+pub fn value(json: &Json) -> Value {
+    // It is valid, and its sender keeps it flat enough.
+    serde_json::from_str(json.as_str()).unwrap_or_default()
 }
 
 /// Parameters of `turn/steer`.
@@ -99,29 +156,28 @@ pub fn clean_terminals(thread: &str) -> Value {
     json!({ "threadId": thread })
 }
 
-/// Says no to a request of Codex, so that nothing waits for a person who is not there. `id` is given back verbatim.
-pub fn refuse(id: &serde_json::value::RawValue, method: &str) -> String {
-    let answer = match method {
-        "item/commandExecution/requestApproval" | "item/fileChange/requestApproval" => {
-            json!({ "result": { "decision": "decline" } })
-        }
-        "mcpServer/elicitation/request" => {
-            json!({ "result": { "action": "decline", "content": null, "_meta": null } })
-        }
-        _ => json!({ "error": { "code": -32601, "message": "not supported" } }),
-    };
-    let rest = answer.to_string();
-    // `rest` is an object with one member.
-    format!("{{\"id\":{},{}", id.get(), &rest[1..])
-}
-
 fn user_input(input: &[Input]) -> Value {
     input
         .iter()
         .map(|part| match part {
-            Input::Text { text } => json!({ "type": "text", "text": text, "text_elements": [] }),
+            Input::Text(text) => json!({ "type": "text", "text": text, "text_elements": [] }),
+            Input::Image(url) => json!({ "type": "image", "url": image_url(url) }),
         })
         .collect()
+}
+
+/// Codex takes `data:` URLs only, and refuses those it would have to fetch. Of a scheme it does not know it takes any URL
+/// and hands it on; whoever passes the request to the model takes the prefix away again.
+fn image_url(url: &str) -> String {
+    let is = |scheme: &str| {
+        url.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    if is("http://") || is("https://") {
+        format!("{IMAGE_LINK_PREFIX}{url}")
+    } else {
+        url.to_owned()
+    }
 }
 
 fn effort_name(effort: Effort) -> &'static str {

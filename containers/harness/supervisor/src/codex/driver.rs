@@ -10,21 +10,41 @@
 //!
 //! * Codex may say `turn/started`, even `turn/completed`, before it answers `turn/start`; whichever comes first names
 //!   the turn.
-//! * An interrupted turn ends for the Worker only when its processes have been killed: `turn/interrupt` alone leaves
-//!   them running. [`Driver::is_holding`] says that an end waits for that, [`Driver::release`] stops waiting.
+//! * An interrupted turn ends for the Worker only when its processes and those of its subagents have been killed:
+//!   `turn/interrupt` alone leaves them running. [`Driver::is_holding`] says that an end waits for that,
+//!   [`Driver::release`] stops waiting.
+//! * An agent whose settings Codex takes only when it opens a thread, and that has changed, gets a new thread with the
+//!   history of the old one: see [`rollout`](super::rollout).
 //! * Repeated commands are ignored, whatever became of the first.
+//! * Every request to Codex has a time by which it is answered: [`Driver::due`].
 
+mod approvals;
+mod children;
+mod events;
+mod opening;
 mod recent;
+mod requests;
+mod stopping;
+mod subagents;
+mod threads;
+mod tools;
 mod turn;
 
-use std::collections::HashMap;
-
-use cloister_protocol::{AgentSettings, Command, Event, FailureCode, Input, Outcome};
+use cloister_protocol::{Command, Event, FailureCode, Input, Outcome};
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 
+use super::calls::answers;
 use super::map::{Mapped, Mapper};
+use super::rollout::Rollout;
 use super::{calls, wire};
+use approvals::Approvals;
+use events::Events;
 use recent::Recent;
+use requests::{Call, Requests};
+use subagents::Subagents;
+use threads::Threads;
+use tools::Tools;
 use turn::{Interrupt, State, Turn};
 
 /// Commands and steers that wait for Codex.
@@ -39,49 +59,50 @@ pub enum Effect {
     Emit(Event),
 }
 
+/// Reads the history in a file of Codex; none if that cannot be done.
+pub type ReadRollout = Box<dyn Fn(&str) -> Option<Rollout>>;
+
 /// The state of the harness.
-#[derive(Debug)]
 pub struct Driver {
     workspace: String,
+    read_rollout: ReadRollout,
     ready: bool,
     /// Commands that came before Codex was ready.
     early: Vec<Command>,
-    next_id: u64,
-    calls: HashMap<u64, Call>,
-    /// Threads that this Codex has open.
-    threads: Recent,
+    requests: Requests,
+    threads: Threads,
     turn: Option<Turn>,
+    tools: Tools,
+    approvals: Approvals,
+    subagents: Subagents,
     turns_seen: Recent,
     inputs_seen: Recent,
+    /// Codex's ids of turns that were interrupted: what subagents still begin for them is stopped.
+    interrupted: Recent,
     mapper: Mapper,
+    events: Events,
     effects: Vec<Effect>,
-}
-
-/// A request that Codex has not answered, and the turn it is about.
-#[derive(Debug)]
-enum Call {
-    Initialize,
-    OpenThread { turn_id: String },
-    StartTurn { turn_id: String },
-    Steer { input_id: String },
-    Interrupt { turn_id: String },
-    Clean { turn_id: String },
 }
 
 impl Driver {
     /// A driver for a Codex that has just been started, and what to tell it first.
-    pub fn new(workspace: &str) -> (Self, Vec<Effect>) {
+    pub fn new(workspace: &str, read_rollout: ReadRollout) -> (Self, Vec<Effect>) {
         let mut driver = Self {
             workspace: workspace.to_owned(),
+            read_rollout,
             ready: false,
             early: Vec::new(),
-            next_id: 1,
-            calls: HashMap::new(),
-            threads: Recent::default(),
+            requests: Requests::default(),
+            threads: Threads::default(),
             turn: None,
+            tools: Tools::default(),
+            approvals: Approvals::default(),
+            subagents: Subagents::default(),
             turns_seen: Recent::default(),
             inputs_seen: Recent::default(),
+            interrupted: Recent::default(),
             mapper: Mapper::default(),
+            events: Events::default(),
             effects: Vec::new(),
         };
         driver.call(Call::Initialize, "initialize", calls::initialize());
@@ -124,6 +145,16 @@ impl Driver {
         std::mem::take(&mut self.effects)
     }
 
+    /// When Codex should have answered the request that has waited longest. After that it hangs.
+    pub fn due(&self) -> Option<Instant> {
+        self.requests.due()
+    }
+
+    /// Codex could not be heard for a while; its answers are due later.
+    pub fn renew_due(&mut self) {
+        self.requests.renew();
+    }
+
     // === commands ===
 
     fn obey(&mut self, command: Command) {
@@ -139,53 +170,27 @@ impl Driver {
                 input_id,
                 input,
             } => self.steer(turn_id, input_id, input),
+            Command::ToolResult {
+                turn_id,
+                call_id,
+                success,
+                output,
+            } => {
+                if self.turn.as_ref().is_some_and(|turn| turn.id == turn_id) {
+                    let answer = self.tools.result(&call_id, success, &output);
+                    self.effects.extend(answer.map(Effect::Send));
+                }
+            }
+            Command::Approval {
+                request_id,
+                decision,
+            } => {
+                let answer = self.approvals.decide(&request_id, decision);
+                self.effects.extend(answer.map(Effect::Send));
+            }
             Command::Interrupt { turn_id } => self.interrupt(&turn_id),
             // The link's own.
             Command::Attach { .. } | Command::Acknowledge { .. } | Command::Ping => {}
-        }
-    }
-
-    fn start(
-        &mut self,
-        turn_id: String,
-        thread: Option<String>,
-        agent: AgentSettings,
-        input: Vec<Input>,
-    ) {
-        if !self.turns_seen.insert(&turn_id) {
-            return;
-        }
-        if self.turn.is_some() {
-            // Codex would take the input as a part of the turn that runs.
-            let outcome = Outcome::Failed {
-                code: FailureCode::InvalidRequest,
-            };
-            self.effects
-                .push(Effect::Emit(Event::TurnEnded { turn_id, outcome }));
-            return;
-        }
-        let turn = |state| Turn {
-            id: turn_id.clone(),
-            state,
-            interrupt: Interrupt::No,
-            steers: Vec::new(),
-        };
-        match thread {
-            Some(thread) if self.threads.contains(&thread) => {
-                let params = calls::turn_start(&thread, &agent, &input, &self.workspace);
-                self.turn = Some(turn(State::Starting { thread }));
-                self.call(Call::StartTurn { turn_id }, "turn/start", params);
-            }
-            Some(thread) => {
-                let params = calls::thread_resume(&thread, &agent, &self.workspace);
-                self.turn = Some(turn(State::Opening { agent, input }));
-                self.call(Call::OpenThread { turn_id }, "thread/resume", params);
-            }
-            None => {
-                let params = calls::thread_start(&agent, &self.workspace);
-                self.turn = Some(turn(State::Opening { agent, input }));
-                self.call(Call::OpenThread { turn_id }, "thread/start", params);
-            }
         }
     }
 
@@ -212,46 +217,22 @@ impl Driver {
             }
             Some(_) | None => {}
         }
-        self.effects
-            .push(Effect::Emit(Event::SteerRefused { input_id }));
-    }
-
-    fn interrupt(&mut self, turn_id: &str) {
-        if let Some(turn) = self
-            .turn
-            .as_mut()
-            .filter(|t| t.id == turn_id && t.interrupt == Interrupt::No)
-        {
-            turn.interrupt = Interrupt::Wanted;
-            self.send_interrupt();
-        }
-    }
-
-    /// Sends a wanted interrupt, if Codex's id of the turn is known.
-    fn send_interrupt(&mut self) {
-        let Some(turn) = &mut self.turn else { return };
-        if let (Interrupt::Wanted, State::Running { thread, codex }) = (turn.interrupt, &turn.state)
-        {
-            turn.interrupt = Interrupt::Sent;
-            let params = calls::turn_interrupt(thread, codex);
-            let turn_id = turn.id.clone();
-            self.call(Call::Interrupt { turn_id }, "turn/interrupt", params);
-        }
+        self.emit(Event::SteerRefused { input_id });
     }
 
     // === what Codex says ===
 
     fn message(&mut self, message: wire::Message) {
         match (message.id, message.method) {
-            (Some(id), Some(method)) => self.effects.push(Effect::Send(calls::refuse(id, &method))),
+            (Some(id), Some(method)) => self.request(id, &method, message.params),
             (Some(id), None) => {
-                let call = id
-                    .get()
-                    .parse()
-                    .ok()
-                    .and_then(|id: u64| self.calls.remove(&id));
+                let call = id.get().parse().ok().and_then(|id| self.requests.take(id));
                 if let Some(call) = call {
-                    self.answer(call, message.result.filter(|_| message.error.is_none()));
+                    let answer = match (message.result, message.error) {
+                        (Some(result), None) => Ok(result),
+                        (_, error) => Err(error.and_then(parse).unwrap_or_default()),
+                    };
+                    self.answer(call, answer);
                 }
             }
             (None, Some(method)) => {
@@ -263,89 +244,116 @@ impl Driver {
         }
     }
 
-    /// An answer; no result means an error.
-    fn answer(&mut self, call: Call, result: Option<&RawValue>) {
+    /// A request of Codex. What is not for the client is refused.
+    fn request(&mut self, id: &RawValue, method: &str, params: Option<&RawValue>) {
+        match method {
+            "item/tool/call" => {
+                if let Some(call) = params.and_then(parse::<wire::ToolCall>) {
+                    return self.tool_call(id, call);
+                }
+            }
+            "mcpServer/elicitation/request" => {
+                let asked = params.and_then(parse::<wire::Elicitation>);
+                let event = asked.and_then(|asked| {
+                    let turn = self.turn.as_ref()?;
+                    let ours = matches!(&turn.state, State::Running { thread, codex }
+                        if *thread == asked.thread_id && asked.turn_id.as_ref().is_none_or(|t| t == codex));
+                    let running = matches!(turn.state, State::Running { .. });
+                    let asks = ours || running && self.subagents.find(&asked.thread_id).is_some();
+                    asks.then(|| self.approvals.ask(&turn.id, asked, id))?
+                });
+                if let Some(event) = event {
+                    return self.emit(event);
+                }
+            }
+            _ => {}
+        }
+        self.effects.push(Effect::Send(answers::refuse(id, method)));
+    }
+
+    fn tool_call(&mut self, id: &RawValue, call: wire::ToolCall) {
+        let called = match &self.turn {
+            Some(Turn {
+                id: turn_id,
+                state: State::Running { thread, codex },
+                functions,
+                ..
+            }) if *thread == call.thread_id && *codex == call.turn_id => {
+                self.tools.call(turn_id, functions, call, id)
+            }
+            // A subagent's, or too late.
+            Some(_) | None => tools::refused(id, "Not available here."),
+        };
+        self.effects.extend(called.answer.map(Effect::Send));
+        if let Some(event) = called.event {
+            self.emit(event);
+        }
+    }
+
+    fn answer(&mut self, call: Call, answer: Result<&RawValue, wire::CallError>) {
         match call {
             Call::Initialize => {
-                let agent = result
+                let agent = answer
+                    .ok()
                     .and_then(parse::<wire::Initialized>)
                     .map(|r| r.user_agent)
                     .unwrap_or_default();
                 self.effects.push(Effect::Send(calls::initialized()));
-                self.effects.push(Effect::Emit(Event::Ready {
+                self.emit(Event::Ready {
                     harness: harness_name(&agent),
-                }));
+                });
                 self.ready = true;
                 for command in std::mem::take(&mut self.early) {
                     self.obey(command);
                 }
             }
-            Call::OpenThread { turn_id } => {
-                self.thread_opened(&turn_id, result.and_then(parse::<wire::ThreadOpened>))
+            Call::OpenThread { turn_id, resumed } => {
+                self.thread_opened(&turn_id, resumed.as_deref(), answer);
             }
-            Call::StartTurn { turn_id } => match result.and_then(parse::<wire::TurnAccepted>) {
-                Some(accepted) => self.bind(&turn_id, &accepted.turn.id),
-                None if self.is_starting(&turn_id) => self.fail(FailureCode::InternalError),
-                None => {}
+            Call::Inject { turn_id, thread } => self.injected(&turn_id, thread, answer),
+            Call::StartTurn { turn_id } => match answer.map(parse::<wire::TurnAccepted>) {
+                Ok(Some(accepted)) => self.bind(&turn_id, &accepted.turn.id),
+                Ok(None) if self.is_starting(&turn_id) => self.fail(FailureCode::InternalError),
+                Err(error) if self.is_starting(&turn_id) => self.fail(opening::refusal(&error)),
+                Ok(None) | Err(_) => {}
             },
-            Call::Steer { input_id } => self.effects.push(Effect::Emit(match result {
-                Some(_) => Event::Steered { input_id },
-                None => Event::SteerRefused { input_id },
-            })),
-            Call::Interrupt { turn_id } => self.interrupted(&turn_id, result.is_some()),
-            Call::Clean { turn_id } => {
-                if let Some(turn) = self.turn.as_mut().filter(|t| t.id == turn_id) {
-                    // A turn that still runs was not interrupted: once more when it has begun.
-                    let running = !matches!(turn.state, State::Ended { .. });
-                    turn.interrupt = if running && result.is_none() {
-                        Interrupt::Wanted
-                    } else {
-                        Interrupt::Done
-                    };
-                    self.end_if_stopped(false);
-                }
+            Call::Steer { input_id } => {
+                self.emit(match answer {
+                    Ok(_) => Event::Steered { input_id },
+                    Err(_) => Event::SteerRefused { input_id },
+                });
+                self.end_if_stopped(false);
+            }
+            Call::Interrupt { turn_id, thread } => {
+                self.interrupt_answered(&turn_id, thread, answer.is_ok());
+            }
+            Call::Clean { turn_id } => self.cleaned(&turn_id, answer.is_ok()),
+            Call::Identify { thread } => {
+                let read = answer.ok().and_then(parse::<wire::ThreadOpened>);
+                self.identified(&thread, read.map(|read| read.thread));
             }
         }
-    }
-
-    fn thread_opened(&mut self, turn_id: &str, opened: Option<wire::ThreadOpened>) {
-        let Some(turn) = self.turn.as_mut().filter(|t| t.id == turn_id) else {
-            return;
-        };
-        let State::Opening { agent, input } = &turn.state else {
-            return;
-        };
-        let Some(thread) = opened.map(|o| o.thread.id) else {
-            return self.fail(FailureCode::InternalError);
-        };
-        let params = calls::turn_start(&thread, agent, input, &self.workspace);
-        self.threads.insert(&thread);
-        if turn.interrupt != Interrupt::No {
-            // Nothing has run: no model was asked.
-            return self.end(Outcome::Interrupted);
-        }
-        turn.state = State::Starting { thread };
-        self.call(
-            Call::StartTurn {
-                turn_id: turn_id.to_owned(),
-            },
-            "turn/start",
-            params,
-        );
     }
 
     fn mapped(&mut self, mapped: Mapped) {
         match mapped {
-            Mapped::Event(event) => self.effects.push(Effect::Emit(event)),
-            Mapped::TurnStarted { thread, turn } => {
-                self.bind_starting(&thread, &turn);
-                self.send_interrupt();
+            Mapped::Event(event) => self.own_event(event),
+            Mapped::TurnStarted { thread, turn, root } => {
+                if self.is_own(&thread) {
+                    self.bind_starting(&thread, &turn);
+                    self.send_interrupt();
+                } else {
+                    self.child_started(thread, turn, root);
+                }
             }
             Mapped::TurnCompleted {
                 thread,
                 turn,
                 outcome,
             } => {
+                if !self.is_own(&thread) {
+                    return self.child_ended(thread, turn, outcome);
+                }
                 self.bind_starting(&thread, &turn);
                 let Some(active) = &mut self.turn else { return };
                 if !matches!(&active.state, State::Running { codex, .. } if *codex == turn) {
@@ -354,96 +362,20 @@ impl Driver {
                 active.state = State::Ended { outcome };
                 self.end_if_stopped(false);
             }
-        }
-    }
-
-    fn is_starting(&self, turn_id: &str) -> bool {
-        matches!(&self.turn, Some(Turn { id, state: State::Starting { .. }, .. }) if id == turn_id)
-    }
-
-    /// A notification names a turn of this thread: it is the one we are starting.
-    fn bind_starting(&mut self, in_thread: &str, codex: &str) {
-        if let Some(Turn {
-            id,
-            state: State::Starting { thread },
-            ..
-        }) = &self.turn
-        {
-            if thread == in_thread {
-                let id = id.clone();
-                self.bind(&id, codex);
+            Mapped::Foreign {
+                thread,
+                turn,
+                event,
+            } => self.child_event(thread, turn, event),
+            Mapped::Resolved { request } => {
+                if let Some(event) = self.approvals.resolved(&request) {
+                    self.emit(event);
+                }
             }
         }
-    }
-
-    /// Codex's id of the turn is known: it runs.
-    fn bind(&mut self, turn_id: &str, codex: &str) {
-        let Some(turn) = self.turn.as_mut().filter(|t| t.id == turn_id) else {
-            return;
-        };
-        let State::Starting { thread } = &turn.state else {
-            return;
-        };
-        let thread = thread.clone();
-        self.mapper.bind(&thread, codex, turn_id);
-        let steers = std::mem::take(&mut turn.steers);
-        turn.state = State::Running {
-            thread: thread.clone(),
-            codex: codex.to_owned(),
-        };
-        let started = Event::TurnStarted {
-            turn_id: turn_id.to_owned(),
-            thread: thread.clone(),
-        };
-        self.effects.push(Effect::Emit(started));
-        for (input_id, input) in steers {
-            let params = calls::turn_steer(&thread, codex, &input);
-            self.call(Call::Steer { input_id }, "turn/steer", params);
-        }
-        self.send_interrupt();
     }
 
     // === the end of a turn ===
-
-    /// Codex has answered `turn/interrupt`. Its processes live on until they are cleaned away.
-    fn interrupted(&mut self, turn_id: &str, accepted: bool) {
-        let Some(turn) = self.turn.as_mut().filter(|t| t.id == turn_id) else {
-            return;
-        };
-        match &turn.state {
-            // Too early for Codex; `turn/started` will come.
-            State::Running { .. } if !accepted => turn.interrupt = Interrupt::Wanted,
-            State::Running { .. } | State::Ended { .. } => self.clean(),
-            State::Opening { .. } | State::Starting { .. } => {}
-        }
-    }
-
-    /// Kills what the thread's turns have left running.
-    fn clean(&mut self) {
-        let (Some(turn), Some(thread)) = (&self.turn, self.mapper.last_thread()) else {
-            return;
-        };
-        let (turn_id, params) = (turn.id.clone(), calls::clean_terminals(thread));
-        self.call(
-            Call::Clean { turn_id },
-            "thread/backgroundTerminals/clean",
-            params,
-        );
-    }
-
-    /// Ends the turn if Codex is done with it and nothing of it has to be stopped any more.
-    fn end_if_stopped(&mut self, whatever: bool) {
-        let Some(turn) = &self.turn else { return };
-        if let State::Ended { outcome } = &turn.state {
-            if whatever || matches!(turn.interrupt, Interrupt::No | Interrupt::Done) {
-                let outcome = outcome.clone();
-                self.end(outcome);
-            } else if turn.interrupt == Interrupt::Wanted {
-                // It ended by itself before it could be interrupted, but may have left something running.
-                self.clean();
-            }
-        }
-    }
 
     fn fail(&mut self, code: FailureCode) {
         self.end(Outcome::Failed { code });
@@ -451,20 +383,30 @@ impl Driver {
 
     fn end(&mut self, outcome: Outcome) {
         let Some(turn) = self.turn.take() else { return };
-        for (input_id, _) in turn.steers {
-            self.effects
-                .push(Effect::Emit(Event::SteerRefused { input_id }));
+        self.tools.clear();
+        self.subagents.forget_openings();
+        for event in self.approvals.clear() {
+            self.emit(event);
         }
-        self.effects.push(Effect::Emit(Event::TurnEnded {
+        for (input_id, _) in turn.steers {
+            self.emit(Event::SteerRefused { input_id });
+        }
+        self.emit(Event::TurnEnded {
             turn_id: turn.id,
             outcome,
-        }));
+        });
+    }
+
+    // === ways out ===
+
+    fn emit(&mut self, event: Event) {
+        let effects = &mut self.effects;
+        self.events
+            .push(event, |event| effects.push(Effect::Emit(event)));
     }
 
     fn call(&mut self, call: Call, method: &str, params: serde_json::Value) {
-        let id = self.next_id;
-        self.next_id += 1;
-        self.calls.insert(id, call);
+        let id = self.requests.insert(call);
         self.effects
             .push(Effect::Send(calls::request(id, method, params)));
     }
@@ -497,3 +439,5 @@ fn harness_name(user_agent: &str) -> String {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transcripts;

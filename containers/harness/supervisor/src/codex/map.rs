@@ -2,29 +2,40 @@
 //!
 //! The traps of the stream, each with a row in the tests:
 //!
-//! * Subagents' turns come on the same connection; only turns that [`Mapper::bind`] has named are passed on.
+//! * Subagents' turns come on the same connection; what is not about a turn that [`Mapper::bind`] has named is
+//!   [`Mapped::Foreign`], without its deltas.
 //! * An item may complete after its turn, even during a later one; it keeps its own turn.
 //! * Codex sends output deltas without a bound; per item they are cut to what the item itself may hold.
+//! * Codex tells the usage of a call again, or none at all, around a compaction: a usage counts if the total has grown.
 //! * The user's own messages are dropped, the Worker makes them; so are kinds of items that the protocol does not have.
 //! * `error` notifications are progress or repetition: the outcome is in `turn/completed`.
 
 mod cut;
 mod failure;
 mod item;
+mod json;
+mod subagent;
+mod web;
 
 use std::collections::{HashMap, VecDeque};
 
-use cloister_protocol::{Event, Outcome, TokenUsage, MAX_OUTPUT_BYTES, MAX_TEXT_BYTES};
+use cloister_protocol::{
+    Event, Outcome, SubagentEvent, TokenUsage, MAX_OUTPUT_BYTES, MAX_TEXT_BYTES,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::wire;
-use cut::cut;
+pub use cut::cut;
+pub use item::MAX_ID_BYTES;
+pub use json::{bounded, bounded_or_null};
 
 /// Turns that are remembered for the sake of late items.
 const MAX_TURNS: usize = 64;
 /// Items whose deltas are counted at a time.
 const MAX_OPEN_ITEMS: usize = 1024;
+/// Threads whose usage is remembered.
+const MAX_TOTALS: usize = 256;
 
 /// What a notification means.
 #[derive(Debug, PartialEq)]
@@ -37,6 +48,22 @@ pub enum Mapped {
         thread: String,
         /// Codex's id of the turn.
         turn: String,
+        /// Codex's id of the turn that all of the work began with.
+        root: Option<String>,
+    },
+    /// Something happens in a turn that is not ours: a subagent's, perhaps.
+    Foreign {
+        /// Codex's id of the thread.
+        thread: String,
+        /// Codex's id of the turn.
+        turn: String,
+        /// What.
+        event: SubagentEvent,
+    },
+    /// A request of Codex no longer waits for an answer.
+    Resolved {
+        /// Its id, verbatim.
+        request: String,
     },
     /// The turn is over for Codex.
     TurnCompleted {
@@ -55,6 +82,8 @@ pub struct Mapper {
     turns: VecDeque<Turn>,
     /// Bytes of deltas so far, by item.
     open: HashMap<String, usize>,
+    /// All tokens so far, by thread.
+    totals: HashMap<String, wire::Tokens>,
 }
 
 #[derive(Debug)]
@@ -82,6 +111,16 @@ impl Mapper {
         self.turns.back().map(|turn| turn.thread.as_str())
     }
 
+    /// Our id of the newest turn.
+    pub fn last_turn(&self) -> Option<&str> {
+        self.turns.back().map(|turn| turn.ours.as_str())
+    }
+
+    /// Whether Codex's turn is one of ours.
+    pub fn knows(&self, codex: &str) -> bool {
+        self.turns.iter().any(|turn| turn.codex == codex)
+    }
+
     /// The meaning of one notification, if it has one for us. What does not parse has none.
     pub fn map(&mut self, method: &str, params: &RawValue) -> Option<Mapped> {
         match method {
@@ -90,6 +129,7 @@ impl Mapper {
                 Some(Mapped::TurnStarted {
                     thread: changed.thread_id,
                     turn: changed.turn.id,
+                    root: changed.turn.root_turn_id,
                 })
             }
             "turn/completed" => {
@@ -103,16 +143,24 @@ impl Mapper {
             }
             "item/started" => {
                 let changed: wire::ItemChanged = parse(params)?;
-                let turn_id = self.ours(&changed.thread_id, &changed.turn_id)?;
-                let item = item::item(changed.item, item::Stage::Started)?;
-                Some(Mapped::Event(Event::ItemStarted { turn_id, item }))
+                let item = item::item(wire::Item::parse(changed.item)?, item::Stage::Started)?;
+                let (thread, turn) = (changed.thread_id, changed.turn_id);
+                Some(match self.ours(&thread, &turn) {
+                    Some(turn_id) => Mapped::Event(Event::ItemStarted { turn_id, item }),
+                    None => foreign(thread, turn, SubagentEvent::ItemStarted(item)),
+                })
             }
             "item/completed" => {
                 let changed: wire::ItemChanged = parse(params)?;
-                let turn_id = self.ours(&changed.thread_id, &changed.turn_id)?;
-                let item = item::item(changed.item, item::Stage::Completed)?;
-                self.open.remove(&item.id);
-                Some(Mapped::Event(Event::ItemCompleted { turn_id, item }))
+                let item = item::item(wire::Item::parse(changed.item)?, item::Stage::Completed)?;
+                let (thread, turn) = (changed.thread_id, changed.turn_id);
+                Some(match self.ours(&thread, &turn) {
+                    Some(turn_id) => {
+                        self.open.remove(&item.id);
+                        Mapped::Event(Event::ItemCompleted { turn_id, item })
+                    }
+                    None => foreign(thread, turn, SubagentEvent::ItemCompleted(item)),
+                })
             }
             "item/agentMessage/delta" => {
                 let (turn_id, item_id, delta, _) = self.delta(params, MAX_TEXT_BYTES)?;
@@ -141,15 +189,33 @@ impl Mapper {
             }
             "thread/tokenUsage/updated" => {
                 let updated: wire::UsageUpdated = parse(params)?;
-                let turn_id = self.ours(&updated.thread_id, &updated.turn_id)?;
-                let last = updated.token_usage.last;
+                let wire::TokenUsage { last, total } = updated.token_usage;
+                if self.totals.len() >= MAX_TOTALS {
+                    self.totals.clear();
+                }
+                let nothing = last.input_tokens == 0 && last.output_tokens == 0;
+                let known = self.totals.get(&updated.thread_id) == Some(&total);
+                if nothing || known {
+                    return None;
+                }
+                self.totals.insert(updated.thread_id.clone(), total);
                 let usage = TokenUsage {
                     input_tokens: last.input_tokens,
                     cached_tokens: last.cached_input_tokens,
                     output_tokens: last.output_tokens,
                     reasoning_tokens: last.reasoning_output_tokens,
                 };
-                Some(Mapped::Event(Event::Usage { turn_id, usage }))
+                let (thread, turn) = (updated.thread_id, updated.turn_id);
+                Some(match self.ours(&thread, &turn) {
+                    Some(turn_id) => Mapped::Event(Event::Usage { turn_id, usage }),
+                    None => foreign(thread, turn, SubagentEvent::Usage(usage)),
+                })
+            }
+            "serverRequest/resolved" => {
+                let resolved: wire::RequestResolved = parse(params)?;
+                Some(Mapped::Resolved {
+                    request: resolved.request_id.get().to_owned(),
+                })
             }
             _ => None,
         }
@@ -181,6 +247,14 @@ impl Mapper {
         let text = cut(delta.delta, max.saturating_sub(*sent));
         *sent += text.len();
         (!text.is_empty()).then_some((turn_id, item_id, text, delta.summary_index))
+    }
+}
+
+fn foreign(thread: String, turn: String, event: SubagentEvent) -> Mapped {
+    Mapped::Foreign {
+        thread,
+        turn,
+        event,
     }
 }
 

@@ -111,6 +111,7 @@ pub struct Lines<R> {
     reader: R,
     max: usize,
     line: Vec<u8>,
+    buffered: usize,
     /// The rest of the current line is dropped.
     dropping: bool,
     /// Lines dropped because of their length.
@@ -124,9 +125,15 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             reader,
             max,
             line: Vec::new(),
+            buffered: 0,
             dropping: false,
             dropped: 0,
         }
+    }
+
+    /// Whether something has been read that [`next`](Self::next) has not looked at yet.
+    pub fn has_more(&self) -> bool {
+        self.buffered > 0
     }
 
     /// The next line without its end, or none at the end of the stream. May be cancelled at any point without loss.
@@ -136,7 +143,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             if bytes.is_empty() {
                 return Ok(None);
             }
-            let end = bytes.iter().position(|b| *b == b'\n');
+            let end = memchr::memchr(b'\n', bytes);
             let part = &bytes[..end.unwrap_or(bytes.len())];
             if self.line.len() + part.len() > self.max {
                 self.dropping = true;
@@ -146,6 +153,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
                 self.line.extend_from_slice(part);
             }
             let used = part.len() + usize::from(end.is_some());
+            self.buffered = bytes.len() - used;
             self.reader.consume(used);
             if end.is_none() {
                 continue;

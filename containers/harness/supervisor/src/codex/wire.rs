@@ -1,8 +1,14 @@
 //! Messages of `codex app-server` as far as we read them. Unknown fields and methods are skipped: only what is named
 //! here can have an effect. The names are Codex's own.
 
+mod item;
+
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+pub use item::{FileUpdate, FileUpdateKind, Item, WebSearchAction};
 
 /// One line: an answer, a request of Codex or a notification. Parameters stay raw until the method is known.
 #[derive(Debug, Deserialize)]
@@ -11,8 +17,8 @@ pub struct Message<'a> {
     #[serde(borrow, default)]
     pub id: Option<&'a RawValue>,
     /// Of a request or a notification.
-    #[serde(default)]
-    pub method: Option<String>,
+    #[serde(borrow, default)]
+    pub method: Option<Cow<'a, str>>,
     /// Of a request or a notification.
     #[serde(borrow, default)]
     pub params: Option<&'a RawValue>,
@@ -32,11 +38,39 @@ pub struct Initialized {
     pub user_agent: String,
 }
 
-/// Result of `thread/start` and `thread/resume`.
+/// An error that answers a request. Its text is only compared, never handed on.
+#[derive(Debug, Default, Deserialize)]
+pub struct CallError {
+    /// As in JSON-RPC.
+    #[serde(default)]
+    pub code: i64,
+    /// In words.
+    #[serde(default)]
+    pub message: String,
+}
+
+/// Result of `thread/start`, `thread/resume` and `thread/read`.
 #[derive(Debug, Deserialize)]
 pub struct ThreadOpened {
     /// The thread.
-    pub thread: Id,
+    pub thread: Thread,
+}
+
+/// A thread.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Thread {
+    /// Its id.
+    pub id: String,
+    /// The file with its history.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// The thread that opened this one; only subagents have it.
+    #[serde(default)]
+    pub parent_thread_id: Option<String>,
+    /// Name of a subagent.
+    #[serde(default)]
+    pub agent_nickname: Option<String>,
 }
 
 /// Result of `turn/start`.
@@ -65,9 +99,13 @@ pub struct TurnChanged {
 
 /// A turn.
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Turn {
     /// Its id.
     pub id: String,
+    /// The first turn of the work that this one belongs to: of a subagent's turn, the turn of the session's own agent.
+    #[serde(default)]
+    pub root_turn_id: Option<String>,
     /// Where it stands.
     pub status: String,
     /// Why it failed.
@@ -87,23 +125,26 @@ pub struct TurnError {
 /// `item/started` and `item/completed`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ItemChanged {
+pub struct ItemChanged<'a> {
     /// The thread.
     pub thread_id: String,
     /// The turn the item belongs to.
     pub turn_id: String,
-    /// The item.
-    pub item: Item,
+    /// The item, for [`Item::parse`].
+    #[serde(borrow)]
+    pub item: &'a RawValue,
 }
 
 /// The three kinds of delta.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Delta {
+pub struct Delta<'a> {
     /// The thread.
-    pub thread_id: String,
+    #[serde(borrow)]
+    pub thread_id: Cow<'a, str>,
     /// The turn the item belongs to.
-    pub turn_id: String,
+    #[serde(borrow)]
+    pub turn_id: Cow<'a, str>,
     /// The item.
     pub item_id: String,
     /// What to append.
@@ -125,15 +166,17 @@ pub struct UsageUpdated {
     pub token_usage: TokenUsage,
 }
 
-/// Tokens; the running total is not read.
+/// Tokens.
 #[derive(Debug, Deserialize)]
 pub struct TokenUsage {
     /// Of the last model call.
     pub last: Tokens,
+    /// Of all calls of the thread.
+    pub total: Tokens,
 }
 
-/// Tokens of one model call.
-#[derive(Debug, Deserialize)]
+/// Tokens by their kind.
+#[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs)]
 pub struct Tokens {
@@ -143,85 +186,58 @@ pub struct Tokens {
     pub reasoning_output_tokens: u64,
 }
 
-/// An item.
+/// `serverRequest/resolved`.
 #[derive(Debug, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
-#[allow(missing_docs)]
-pub enum Item {
-    AgentMessage {
-        id: String,
-        text: String,
-        #[serde(default)]
-        phase: Option<String>,
-    },
-    Reasoning {
-        id: String,
-        #[serde(default)]
-        summary: Vec<String>,
-    },
-    CommandExecution {
-        id: String,
-        command: String,
-        #[serde(default)]
-        cwd: Option<String>,
-        status: String,
-        #[serde(default)]
-        aggregated_output: Option<String>,
-        #[serde(default)]
-        exit_code: Option<i32>,
-        #[serde(default)]
-        duration_ms: Option<u64>,
-    },
-    FileChange {
-        id: String,
-        changes: Vec<FileUpdate>,
-        status: String,
-    },
-
-    // Known and not passed on. The Worker makes the user's messages itself.
-    UserMessage,
-    HookPrompt,
-    FunctionCallOutput,
-    Plan,
-    McpToolCall,
-    DynamicToolCall,
-    CollabAgentToolCall,
-    SubAgentActivity,
-    WebSearch,
-    ImageView,
-    ImageGeneration,
-    Sleep,
-    EnteredReviewMode,
-    ExitedReviewMode,
-    ContextCompaction,
-    /// Not known.
-    #[serde(other)]
-    Other,
+#[serde(rename_all = "camelCase")]
+pub struct RequestResolved {
+    /// Id of Codex's own request, verbatim.
+    pub request_id: Box<RawValue>,
 }
 
-/// One changed file; the diff is not read.
+/// Parameters of Codex's request `item/tool/call`.
 #[derive(Debug, Deserialize)]
-pub struct FileUpdate {
-    /// Its path.
-    pub path: String,
-    /// What happened.
-    pub kind: FileUpdateKind,
+#[serde(rename_all = "camelCase")]
+pub struct ToolCall {
+    /// The thread.
+    pub thread_id: String,
+    /// The turn.
+    pub turn_id: String,
+    /// Set for a function that had to be searched for.
+    #[serde(default)]
+    pub namespace: Option<String>,
+    /// The function.
+    pub tool: String,
+    /// What it is called with.
+    pub arguments: Box<RawValue>,
 }
 
-/// What happened to a file.
+/// Parameters of Codex's request `mcpServer/elicitation/request`.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase")]
-#[allow(missing_docs)]
-pub enum FileUpdateKind {
-    Add,
-    Delete,
-    Update {
-        /// The new path, if it was moved. Codex spells this one with an underscore.
-        #[serde(default)]
-        move_path: Option<String>,
-    },
+#[serde(rename_all = "camelCase")]
+pub struct Elicitation {
+    /// The thread.
+    pub thread_id: String,
+    /// The turn, where Codex knows it.
+    #[serde(default)]
+    pub turn_id: Option<String>,
+    /// Label of the MCP server.
+    pub server_name: String,
+    /// What is asked.
+    #[serde(default)]
+    pub message: String,
+    /// Tells an approval by Codex from a question of the server.
+    #[serde(rename = "_meta", default)]
+    pub meta: Option<ElicitationMeta>,
+}
+
+/// What Codex adds to an approval. A server may send the same.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ElicitationMeta {
+    /// `mcp_tool_call` for the approval of a call.
+    pub codex_approval_kind: Option<String>,
+    /// The tool.
+    pub tool_name: Option<String>,
+    /// What it would be called with.
+    pub tool_params: Option<Box<RawValue>>,
 }

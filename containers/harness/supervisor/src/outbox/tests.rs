@@ -24,7 +24,7 @@ fn numbers_after(outbox: &Outbox, mut seq: u64) -> Vec<u64> {
             event: steered(next),
         };
         assert_eq!(
-            serde_json::from_str::<FromSupervisor>(frame).unwrap(),
+            serde_json::from_str::<FromSupervisor>(&frame).unwrap(),
             expected
         );
         numbers.push(next);

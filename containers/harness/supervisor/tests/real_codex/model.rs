@@ -19,18 +19,31 @@ pub enum Step {
     Shell(String),
     /// An edit.
     Patch(String),
+    /// A call of a function: namespace, name, arguments.
+    Call(Option<&'static str>, &'static str, Value),
+    /// An item as it is.
+    Item(Value),
+    /// An event instead of the end of the answer: kind and data.
+    Event(&'static str, Value),
+    /// How many input tokens the call took.
+    Tokens(u64),
     /// Waits before it goes on.
     Wait(Duration),
     /// Answers with this HTTP status instead.
     Status(u16),
 }
 
+/// Answers to come, each a list of steps.
+type Script = VecDeque<Vec<Step>>;
+
 /// The model; its clones are the same.
 #[derive(Clone)]
 pub struct Model {
     /// Base URL.
     pub url: String,
-    script: Arc<Mutex<VecDeque<Vec<Step>>>>,
+    script: Arc<Mutex<Script>>,
+    /// Scripts for threads in which the user said this.
+    threads: Arc<Mutex<Vec<(String, Script)>>>,
     requests: Arc<Mutex<Vec<Value>>>,
 }
 
@@ -42,6 +55,7 @@ impl Model {
         let model = Self {
             url,
             script: Arc::default(),
+            threads: Arc::default(),
             requests: Arc::default(),
         };
         let server = model.clone();
@@ -60,6 +74,27 @@ impl Model {
         self.script.lock().unwrap().extend(answers);
     }
 
+    /// What it does in a thread whose user has said exactly `told`.
+    pub fn script_for(&self, told: &str, answers: impl IntoIterator<Item = Vec<Step>>) {
+        let answers = answers.into_iter().collect();
+        self.threads
+            .lock()
+            .unwrap()
+            .push((told.to_owned(), answers));
+    }
+
+    fn next(&self, request: &Value) -> Option<Vec<Step>> {
+        let said = |told: &str| {
+            let mut items = request["input"].as_array().into_iter().flatten();
+            items.any(|i| i["role"] == "user" && i["content"][0]["text"] == told)
+        };
+        let mut threads = self.threads.lock().unwrap();
+        match threads.iter_mut().find(|(told, _)| said(told)) {
+            Some((_, script)) => script.pop_front(),
+            None => self.script.lock().unwrap().pop_front(),
+        }
+    }
+
     /// Forgets the rest of the script.
     pub fn clear(&self) {
         self.script.lock().unwrap().clear();
@@ -72,17 +107,13 @@ impl Model {
 
     async fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
         let request = read_request(&mut stream).await?;
+        let answer = self.next(&request);
         let number = {
             let mut requests = self.requests.lock().unwrap();
             requests.push(request);
             requests.len()
         };
-        let answer = self
-            .script
-            .lock()
-            .unwrap()
-            .pop_front()
-            .unwrap_or_else(|| vec![Step::Status(404)]);
+        let answer = answer.unwrap_or_else(|| vec![Step::Status(404)]);
         if let Some(Step::Status(status)) = answer.first() {
             let body = json!({ "error": { "type": "invalid_request_error", "code": "no", "message": "no" } }).to_string();
             let head = format!(
@@ -103,6 +134,9 @@ impl Model {
         .await?;
         let mut output = Vec::new();
         for (index, step) in answer.iter().enumerate() {
+            if let Step::Event(kind, data) = step {
+                return event(&mut stream, kind, data.clone()).await;
+            }
             if let Some(item) = play(
                 &mut stream,
                 step,
@@ -114,9 +148,14 @@ impl Model {
                 output.push(item);
             }
         }
+        let tokens = answer.iter().find_map(|step| match step {
+            Step::Tokens(tokens) => Some(*tokens),
+            _ => None,
+        });
+        let tokens = tokens.unwrap_or(1200);
         let usage = json!({
-            "input_tokens": 1200, "input_tokens_details": { "cached_tokens": 1000 },
-            "output_tokens": 34, "output_tokens_details": { "reasoning_tokens": 10 }, "total_tokens": 1234,
+            "input_tokens": tokens, "input_tokens_details": { "cached_tokens": 1000 },
+            "output_tokens": 34, "output_tokens_details": { "reasoning_tokens": 10 }, "total_tokens": tokens + 34,
         });
         let response = json!({ "id": format!("resp_{number}"), "object": "response", "status": "completed",
             "output": output, "usage": usage });
@@ -175,11 +214,21 @@ async fn play(
             "arguments": json!({ "cmd": command }).to_string(), "status": "completed" }),
         Step::Patch(patch) => json!({ "type": "custom_tool_call", "id": format!("ctc_{name}"),
             "call_id": format!("call_{name}"), "name": "apply_patch", "input": patch, "status": "completed" }),
+        Step::Call(namespace, tool, arguments) => {
+            let mut call = json!({ "type": "function_call", "id": format!("fc_{name}"),
+                "call_id": format!("call_{name}"), "name": tool, "arguments": arguments.to_string(),
+                "status": "completed" });
+            if let Some(namespace) = namespace {
+                call["namespace"] = json!(namespace);
+            }
+            call
+        }
+        Step::Item(item) => item.clone(),
         Step::Wait(time) => {
             tokio::time::sleep(*time).await;
             return Ok(None);
         }
-        Step::Status(_) => return Ok(None),
+        Step::Status(_) | Step::Event(..) | Step::Tokens(_) => return Ok(None),
     };
     event(
         stream,
@@ -197,7 +246,8 @@ async fn event(stream: &mut TcpStream, kind: &str, mut data: Value) -> std::io::
         .await
 }
 
-async fn read_request(stream: &mut TcpStream) -> std::io::Result<Value> {
+/// The body of one request.
+pub async fn read_request(stream: &mut TcpStream) -> std::io::Result<Value> {
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 64 << 10];
     loop {

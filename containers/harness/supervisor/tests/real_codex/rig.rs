@@ -1,5 +1,7 @@
 //! A supervisor with a real Codex, a scripted model and a real exec server, all on loopback.
 
+use std::collections::VecDeque;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -30,10 +32,22 @@ pub struct Rig {
 
 impl Rig {
     pub async fn start() -> Self {
-        let codex = PathBuf::from(
+        Self::with(&[]).await
+    }
+
+    /// With more of Codex's own settings, as `key=value` in TOML.
+    pub async fn with(settings: &[String]) -> Self {
+        let mut codex = PathBuf::from(
             std::env::var_os("CLOISTER_CODEX").expect("CLOISTER_CODEX must name the codex program"),
         );
         let dir = tempfile::tempdir().unwrap();
+        if !settings.is_empty() {
+            let settings: String = settings.iter().map(|s| format!(" -c '{s}'")).collect();
+            let script = format!("#!/bin/sh\nexec {}{settings} \"$@\"\n", codex.display());
+            codex = dir.path().join("codex");
+            std::fs::write(&codex, script).unwrap();
+            std::fs::set_permissions(&codex, PermissionsExt::from_mode(0o755)).unwrap();
+        }
         let model = Model::start().await;
         for folder in ["workspace", "exec"] {
             std::fs::create_dir(dir.path().join(folder)).unwrap();
@@ -46,6 +60,8 @@ impl Rig {
                 &format!("ws://127.0.0.1:{exec_port}"),
             ])
             .env("CODEX_HOME", dir.path().join("exec"))
+            // Its shells are login shells: the profile of whoever runs the tests is not theirs.
+            .env("HOME", dir.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -122,7 +138,12 @@ impl Rig {
     /// Opens a WebSocket that has not attached.
     pub async fn connect(&self) -> Link {
         let (socket, _) = connect_async(&self.url).await.unwrap();
-        Link { socket, seen: 0 }
+        Link {
+            socket,
+            seen: 0,
+            replay: Vec::new(),
+            ready: VecDeque::new(),
+        }
     }
 
     /// Whether the exec server still runs.
@@ -136,6 +157,10 @@ pub struct Link {
     pub socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     /// Highest number seen.
     pub seen: u64,
+    /// All events so far.
+    pub replay: Vec<Event>,
+    /// Frames that came together with an earlier one.
+    ready: VecDeque<FromSupervisor>,
 }
 
 impl Link {
@@ -147,12 +172,17 @@ impl Link {
     }
 
     pub async fn frame(&mut self) -> FromSupervisor {
-        let frame = tokio::time::timeout(LONG, self.socket.next())
-            .await
-            .expect("nothing came")
-            .unwrap()
-            .unwrap();
-        serde_json::from_str(frame.to_text().unwrap()).unwrap()
+        while self.ready.is_empty() {
+            let message = tokio::time::timeout(LONG, self.socket.next())
+                .await
+                .expect("nothing came")
+                .unwrap()
+                .unwrap();
+            let frames = message.to_text().unwrap().lines();
+            self.ready
+                .extend(frames.map(|frame| serde_json::from_str(frame).unwrap()));
+        }
+        self.ready.pop_front().unwrap()
     }
 
     /// Whether the supervisor closes the link; what still comes is skipped.
@@ -175,6 +205,7 @@ impl Link {
             FromSupervisor::Event { seq, event } => {
                 assert_eq!(seq, self.seen + 1, "numbers rise by one");
                 self.seen = seq;
+                self.replay.push(event.clone());
                 event
             }
             other => panic!("not an event: {other:?}"),
@@ -196,19 +227,34 @@ impl Link {
 
     /// All events of a turn that is started with `text`.
     pub async fn turn(&mut self, turn_id: &str, thread: Option<&str>, text: &str) -> Vec<Event> {
-        self.send(&start(turn_id, thread, text)).await;
+        self.run(start(turn_id, thread, text)).await
+    }
+
+    /// All events of the turn that the command starts.
+    pub async fn run(&mut self, start: Command) -> Vec<Event> {
+        self.send(&start).await;
         self.until(|e| matches!(e, Event::TurnEnded { .. })).await
     }
 }
 
 pub fn start(turn_id: &str, thread: Option<&str>, text: &str) -> Command {
+    start_as(agent(), turn_id, thread, text)
+}
+
+pub fn start_as(agent: AgentSettings, turn_id: &str, thread: Option<&str>, text: &str) -> Command {
     Command::StartTurn {
         turn_id: turn_id.to_owned(),
         thread: thread.map(str::to_owned),
-        agent: AgentSettings::default(),
-        input: vec![Input::Text {
-            text: text.to_owned(),
-        }],
+        agent: Box::new(agent),
+        input: vec![Input::Text(text.to_owned())],
+    }
+}
+
+/// An agent with a sandbox and nothing else.
+pub fn agent() -> AgentSettings {
+    AgentSettings {
+        sandbox: true,
+        ..AgentSettings::default()
     }
 }
 

@@ -1,19 +1,26 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
+mod agents;
+mod calls;
+mod opening;
+
 use super::*;
-use cloister_protocol::{ItemKind, ItemStatus};
+use cloister_protocol::{AgentSettings, ItemKind, ItemStatus, SubagentEvent};
 use serde_json::{json, Value};
 
-/// What Codex 0.171.0 said in two sessions with a scripted model: recorded lines, with ids, paths and times replaced.
-const TURN: &str = include_str!("../../../tests/fixtures/turn.jsonl");
-const INTERRUPT: &str = include_str!("../../../tests/fixtures/interrupt.jsonl");
-
 fn start(turn_id: &str, thread: Option<&str>) -> Command {
-    let input = vec![Input::Text { text: "go".into() }];
+    let input = vec![Input::Text("go".into())];
     Command::StartTurn {
         turn_id: turn_id.into(),
         thread: thread.map(Into::into),
-        agent: AgentSettings::default(),
+        agent: Box::new(agent()),
         input,
+    }
+}
+
+fn agent() -> AgentSettings {
+    AgentSettings {
+        sandbox: true,
+        ..AgentSettings::default()
     }
 }
 
@@ -27,9 +34,7 @@ fn steer(input_id: &str) -> Command {
     Command::Steer {
         turn_id: "t1".into(),
         input_id: input_id.into(),
-        input: vec![Input::Text {
-            text: "more".into(),
-        }],
+        input: vec![Input::Text("more".into())],
     }
 }
 
@@ -61,6 +66,14 @@ fn gist_of(effect: &Effect) -> String {
                     output, exit_code, ..
                 } => format!("{output:?} {exit_code:?}"),
                 ItemKind::FileChanges { changes } => changes[0].path.clone(),
+                ItemKind::McpCall { name, .. } => name.clone(),
+                ItemKind::WebSearch { action } => format!("{action:?}"),
+                ItemKind::SubagentCall {
+                    call,
+                    sender,
+                    receivers,
+                    ..
+                } => format!("{call:?} {sender:?} {receivers:?}"),
             };
             let failed = if item.status == ItemStatus::Failed {
                 " failed"
@@ -73,97 +86,43 @@ fn gist_of(effect: &Effect) -> String {
         Event::Steered { input_id } => format!("steered {input_id}"),
         Event::SteerRefused { input_id } => format!("refused {input_id}"),
         Event::TurnEnded { turn_id, outcome } => format!("{turn_id} ended {outcome:?}"),
+        Event::ToolCall {
+            turn_id,
+            call_id,
+            name,
+            ..
+        } => format!("{turn_id} calls {name} {call_id}"),
+        Event::ApprovalRequested {
+            request_id,
+            tool,
+            arguments,
+            ..
+        } => format!("{request_id}: {tool:?} {}", arguments.is_some()),
+        Event::ApprovalClosed { request_id } => format!("{request_id} closed"),
+        Event::SubagentOpened {
+            subagent,
+            parent,
+            name,
+            prompt,
+            ..
+        } => format!("{subagent} opened by {parent:?} {name:?} {prompt:?}"),
+        Event::SubagentClosed { subagent } => format!("{subagent} closed"),
+        Event::Subagent {
+            subagent, event, ..
+        } => match event {
+            SubagentEvent::Started => format!("{subagent} starts"),
+            SubagentEvent::ItemStarted(item) => format!("{subagent} {} begins", item.id),
+            SubagentEvent::ItemCompleted(item) => format!("{subagent} {} ends", item.id),
+            SubagentEvent::Usage(usage) => format!("{subagent} usage {}", usage.input_tokens),
+            SubagentEvent::Ended(outcome) => format!("{subagent} ended {outcome:?}"),
+        },
         Event::HarnessLost { .. } => "lost".into(),
     }
 }
 
-/// Replays Codex's lines; `commands` come just before the line that answers the request of that number.
-fn replay(lines: &str, commands: &[(u64, Command)]) -> Vec<String> {
-    let (mut driver, _) = Driver::new("/workspace");
-    let mut all = Vec::new();
-    for line in lines.lines() {
-        let id = serde_json::from_str::<Value>(line).unwrap()["id"].as_u64();
-        for (_, command) in commands.iter().filter(|(before, _)| Some(*before) == id) {
-            all.extend(gist(driver.command(command.clone())));
-        }
-        all.extend(gist(driver.line(line.as_bytes())));
-    }
-    all
-}
-
-#[test]
-fn a_recorded_turn() {
-    let expected = [
-        "-> initialized",
-        "ready codex 0.171.0",
-        "-> thread/start",
-        "-> turn/start",
-        "t1 started",
-        "t1 rs_1_0 begins",
-        r#"t1 + "look first""#,
-        r#"t1 rs_1_0 ends: ["look first"]"#,
-        "t1 call_1_1 begins",
-        r#"t1 + "one\n""#,
-        r#"t1 + "two\n""#,
-        r#"t1 call_1_1 ends: Some("one\ntwo\n") Some(3)"#,
-        "t1 usage 1200",
-        "t1 call_2_0 begins",
-        "t1 call_2_0 ends: /workspace/a.txt",
-        "t1 usage 1200",
-        "t1 msg_3_0 begins",
-        r#"t1 + "All ""#,
-        r#"t1 + "done.""#,
-        r#"t1 msg_3_0 ends: "All done.""#,
-        "t1 usage 1200",
-        "t1 ended Completed",
-    ];
-    assert_eq!(
-        replay(TURN, &[(1, start("t1", None))]),
-        expected,
-        "a start before Codex is ready waits"
-    );
-}
-
-#[test]
-fn a_recorded_interrupt_and_the_turn_after_it() {
-    let thread = "00000000-0000-7000-8000-000000000002";
-    let commands = [
-        (1, start("t1", None)),
-        (4, interrupt()),
-        (6, start("t2", Some(thread))),
-    ];
-    let expected = [
-        "-> initialized",
-        "ready codex 0.171.0",
-        "-> thread/start",
-        "-> turn/start",
-        "t1 started",
-        "t1 call_1_0 begins",
-        "t1 usage 1200",
-        "-> turn/interrupt",
-        "-> thread/backgroundTerminals/clean",
-        "t1 ended Interrupted",
-        "t1 call_1_0 ends failed: None None",
-        "-> turn/start",
-        "t2 started",
-        "t2 msg_2_0 begins",
-        r#"t2 + "Here.""#,
-        r#"t2 msg_2_0 ends: "Here.""#,
-        "t2 usage 1200",
-        "t2 ended Completed",
-    ];
-    let all = replay(INTERRUPT, &commands);
-    assert_eq!(
-        all, expected,
-        "the end waits for the cleaning, the command's end is late and still t1's"
-    );
-}
-
-// === by hand ===
-
 /// A ready driver.
 fn ready() -> Driver {
-    let (mut driver, effects) = Driver::new("/workspace");
+    let (mut driver, effects) = Driver::new("/workspace", Box::new(|_| None));
     assert_eq!(gist(effects), ["-> initialize"]);
     driver.line(br#"{"id":1,"result":{"userAgent":"x"}}"#);
     driver
@@ -295,6 +254,18 @@ fn an_interrupt_too_late_cleans_and_ends_as_it_ended() {
         say(&mut driver, json!({ "id": 5, "error": {} })),
         ["t1 ended Completed"],
         "even if it fails"
+    );
+}
+
+#[test]
+fn what_was_told_is_answered_before_the_end() {
+    let mut driver = running();
+    assert_eq!(gist(driver.command(steer("s1"))), ["-> turn/steer"]);
+    assert_eq!(say(&mut driver, turn_completed("completed")), NOTHING);
+    assert!(driver.is_holding());
+    assert_eq!(
+        say(&mut driver, json!({ "id": 4, "result": {} })),
+        ["steered s1", "t1 ended Completed"]
     );
 }
 

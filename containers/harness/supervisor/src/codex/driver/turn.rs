@@ -1,6 +1,6 @@
 //! The state of one turn.
 
-use cloister_protocol::{AgentSettings, Input, Outcome};
+use cloister_protocol::{AgentSettings, Function, Input, Outcome};
 
 /// The turn that runs.
 #[derive(Debug)]
@@ -11,16 +11,32 @@ pub struct Turn {
     pub state: State,
     /// Whether it is to be stopped.
     pub interrupt: Interrupt,
+    /// Threads that are being stopped.
+    pub stopping: usize,
     /// Inputs that wait for Codex's id of the turn.
     pub steers: Vec<(String, Vec<Input>)>,
+    /// What the agent may call.
+    pub functions: Vec<Function>,
+}
+
+impl Turn {
+    /// Codex's thread, while the turn runs.
+    pub fn thread(&self) -> Option<&str> {
+        match &self.state {
+            State::Running { thread, .. } => Some(thread),
+            State::Opening { .. } | State::Starting { .. } | State::Ended { .. } => None,
+        }
+    }
 }
 
 /// Where a turn stands with Codex.
 #[derive(Debug)]
 pub enum State {
     Opening {
-        agent: AgentSettings,
+        agent: Box<AgentSettings>,
         input: Vec<Input>,
+        /// What a thread that is begun anew is given first.
+        history: Option<Vec<serde_json::Value>>,
     },
     Starting {
         thread: String,

@@ -18,20 +18,23 @@ pub fn code(info: Option<&Value>) -> FailureCode {
 }
 
 fn named(name: &str, status: Option<u64>) -> FailureCode {
-    match name {
+    // Names of later versions.
+    known(name, status).unwrap_or(FailureCode::InternalError)
+}
+
+fn known(name: &str, status: Option<u64>) -> Option<FailureCode> {
+    Some(match name {
         "contextWindowExceeded" => FailureCode::ContextLengthExceeded,
         "sessionBudgetExceeded" | "usageLimitExceeded" => FailureCode::UsageLimitExceeded,
         "rateLimitExceeded" => FailureCode::RateLimitExceeded,
-        "flexUnavailable" | "policyCapacityUnavailable" | "serverOverloaded" => {
-            FailureCode::ServerOverloaded
-        }
+        "policyCapacityUnavailable" | "serverOverloaded" => FailureCode::ServerOverloaded,
+        "flexUnavailable" => FailureCode::FlexUnavailable,
         "cyberPolicy" => FailureCode::CyberPolicy,
-        "badRequest"
-        | "bioPolicy"
-        | "inferenceHookDenied"
-        | "misalignmentPolicyViolation"
-        | "modelNotFound"
-        | "tooManyDenials" => FailureCode::InvalidRequest,
+        "misalignmentPolicyViolation" => FailureCode::MisalignmentPolicyViolation,
+        "modelNotFound" => FailureCode::ResourceNotFound,
+        "badRequest" | "bioPolicy" | "inferenceHookDenied" | "tooManyDenials" => {
+            FailureCode::InvalidRequest
+        }
         "internalServerError" => FailureCode::ServerError,
         "unauthorized" => FailureCode::AuthenticationError,
         "sandboxError" => FailureCode::SandboxError,
@@ -40,9 +43,9 @@ fn named(name: &str, status: Option<u64>) -> FailureCode {
         | "responseStreamConnectionFailed"
         | "responseStreamDisconnected"
         | "responseTooManyFailedAttempts" => http(status),
-        // "threadRollbackFailed", "other", and names of later versions.
-        _ => FailureCode::InternalError,
-    }
+        "threadRollbackFailed" | "other" => FailureCode::InternalError,
+        _ => return None,
+    })
 }
 
 fn http(status: Option<u64>) -> FailureCode {
@@ -59,8 +62,34 @@ fn http(status: Option<u64>) -> FailureCode {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use serde_json::json;
+
+    /// Every name that Codex's schema has is in the table.
+    #[test]
+    fn no_name_is_missing() {
+        let schema = include_str!("../../../tests/schema/codex.txt");
+        let line = schema
+            .lines()
+            .find_map(|l| l.strip_prefix("CodexErrorInfo "));
+        let schema: Value = serde_json::from_str(line.unwrap()).unwrap();
+        let mut names = Vec::new();
+        for variant in schema["oneOf"]
+            .as_array()
+            .or(schema["anyOf"].as_array())
+            .unwrap()
+        {
+            let plain = variant["enum"].as_array().into_iter().flatten();
+            names.extend(plain.filter_map(Value::as_str));
+            let objects = variant["properties"].as_object().into_iter().flatten();
+            names.extend(objects.map(|(name, _)| name.as_str()));
+        }
+        assert!(names.len() > 20, "{names:?}");
+        for name in names {
+            assert!(known(name, None).is_some(), "{name}");
+        }
+    }
 
     #[test]
     fn table() {
@@ -73,6 +102,24 @@ mod tests {
             (json!("rateLimitExceeded"), FailureCode::RateLimitExceeded),
             (json!("serverOverloaded"), FailureCode::ServerOverloaded),
             (json!("cyberPolicy"), FailureCode::CyberPolicy),
+            (json!("flexUnavailable"), FailureCode::FlexUnavailable),
+            (
+                json!("misalignmentPolicyViolation"),
+                FailureCode::MisalignmentPolicyViolation,
+            ),
+            (json!("modelNotFound"), FailureCode::ResourceNotFound),
+            (
+                json!("sessionBudgetExceeded"),
+                FailureCode::UsageLimitExceeded,
+            ),
+            (
+                json!("policyCapacityUnavailable"),
+                FailureCode::ServerOverloaded,
+            ),
+            (json!("inferenceHookDenied"), FailureCode::InvalidRequest),
+            (json!("bioPolicy"), FailureCode::InvalidRequest),
+            (json!("tooManyDenials"), FailureCode::InvalidRequest),
+            (json!("threadRollbackFailed"), FailureCode::InternalError),
             (json!("internalServerError"), FailureCode::ServerError),
             (json!("unauthorized"), FailureCode::AuthenticationError),
             (json!("badRequest"), FailureCode::InvalidRequest),

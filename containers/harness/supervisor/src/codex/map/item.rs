@@ -1,16 +1,22 @@
 //! Codex's items as items of the protocol.
 //!
 //! Every text is cut so that an event with the item fits a frame even if JSON needs six bytes for each of its bytes:
-//! 6 × (128 KiB output + 32 KiB command + 4 KiB folder + ids) < 1 MiB.
+//! 6 × (128 KiB output + 32 KiB command + 4 KiB folder + ids) < 1 MiB, and JSON is handed on as it is:
+//! 3 × 256 KiB < 1 MiB.
 
 use cloister_protocol::{
     FileChange, FileChangeKind, Item, ItemKind, ItemStatus, Phase, MAX_OUTPUT_BYTES, MAX_TEXT_BYTES,
 };
 
 use super::cut::cut;
+use super::json::bounded_or_null;
+use super::{subagent, web};
 use crate::codex::wire;
 
-const MAX_ID_BYTES: usize = 256;
+/// Ids and names.
+pub const MAX_ID_BYTES: usize = 256;
+/// What a subagent is told.
+const MAX_PROMPT_BYTES: usize = 64 << 10;
 const MAX_COMMAND_BYTES: usize = 32 << 10;
 const MAX_PATH_BYTES: usize = 4 << 10;
 const MAX_CHANGES: usize = 1000;
@@ -86,15 +92,49 @@ pub fn item(item: wire::Item, stage: Stage) -> Option<Item> {
                 changes: files(changes),
             },
         ),
+        wire::Item::McpToolCall(call) => {
+            let kind = ItemKind::McpCall {
+                server: cut(call.server, MAX_ID_BYTES),
+                name: cut(call.tool, MAX_ID_BYTES),
+                arguments: bounded_or_null(call.arguments),
+                output: call.result.map(bounded_or_null),
+                error: call.error.map(bounded_or_null),
+            };
+            (call.id, named_status(&call.status, stage), kind)
+        }
+        wire::Item::WebSearch { id, query, action } => (
+            id,
+            plain,
+            ItemKind::WebSearch {
+                action: web::action(query, action),
+            },
+        ),
+        wire::Item::CollabAgentToolCall {
+            id,
+            tool,
+            status,
+            sender_thread_id,
+            receiver_thread_ids,
+            prompt,
+            model,
+        } => {
+            let kind = ItemKind::SubagentCall {
+                call: subagent::call(&tool)?,
+                sender: Some(cut(sender_thread_id, MAX_ID_BYTES)),
+                receivers: subagent::receivers(receiver_thread_ids),
+                prompt: prompt.map(|prompt| cut(prompt, MAX_PROMPT_BYTES)),
+                model: subagent::model(model.as_deref()),
+                // Codex always names one; whether it was asked for cannot be told.
+                effort: None,
+            };
+            (id, named_status(&status, stage), kind)
+        }
         wire::Item::UserMessage
         | wire::Item::HookPrompt
         | wire::Item::FunctionCallOutput
         | wire::Item::Plan
-        | wire::Item::McpToolCall
         | wire::Item::DynamicToolCall
-        | wire::Item::CollabAgentToolCall
         | wire::Item::SubAgentActivity
-        | wire::Item::WebSearch
         | wire::Item::ImageView
         | wire::Item::ImageGeneration
         | wire::Item::Sleep

@@ -83,11 +83,8 @@ fn ignored_items_and_notifications() {
         "hookPrompt",
         "functionCallOutput",
         "plan",
-        "mcpToolCall",
         "dynamicToolCall",
-        "collabAgentToolCall",
         "subAgentActivity",
-        "webSearch",
         "imageView",
         "imageGeneration",
         "sleep",
@@ -249,6 +246,180 @@ fn outcomes() {
                 turn,
                 outcome: expected
             })
+        );
+    }
+}
+
+#[test]
+fn calls_of_mcp_tools() {
+    let call = |arguments: Value, result: Value, error: Value, status: &str| {
+        json!({ "type": "mcpToolCall", "id": "m", "server": "tickets", "tool": "book", "status": status,
+            "arguments": arguments, "result": result, "error": error })
+    };
+    let deep = |depth: usize| -> Value {
+        serde_json::from_str(&("[".repeat(depth) + &"]".repeat(depth))).unwrap()
+    };
+    for (item, expected) in [
+        (
+            call(
+                json!({ "a": 1 }),
+                json!({ "content": [] }),
+                Value::Null,
+                "completed",
+            ),
+            (
+                ItemStatus::Completed,
+                r#"{"a":1}"#,
+                Some(r#"{"content":[]}"#),
+                None,
+            ),
+        ),
+        (
+            call(
+                Value::Null,
+                Value::Null,
+                json!({ "message": "no" }),
+                "failed",
+            ),
+            (
+                ItemStatus::Failed,
+                "null",
+                None,
+                Some(r#"{"message":"no"}"#),
+            ),
+        ),
+        (
+            call(
+                deep(65),
+                json!("x".repeat(300_000)),
+                Value::Null,
+                "completed",
+            ),
+            (ItemStatus::Completed, "null", Some("null"), None),
+        ),
+    ] {
+        let item = completed(item).unwrap();
+        let ItemKind::McpCall {
+            server,
+            name,
+            arguments,
+            output,
+            error,
+        } = &item.kind
+        else {
+            panic!("{item:?}")
+        };
+        assert_eq!((server.as_str(), name.as_str()), ("tickets", "book"));
+        let text = |json: &'_ Option<cloister_protocol::Json>| {
+            json.as_ref().map(|j| j.as_str().to_owned())
+        };
+        let (status, told, gave, failed) = expected;
+        assert_eq!((item.status, arguments.as_str()), (status, told));
+        assert_eq!(
+            (text(output).as_deref(), text(error).as_deref()),
+            (gave, failed)
+        );
+    }
+}
+
+#[test]
+fn searches_of_the_web() {
+    use cloister_protocol::WebAction;
+    let search = |query: &str, action: Value| {
+        let item = json!({ "type": "webSearch", "id": "w", "query": query, "action": action, "results": null });
+        match completed(item).unwrap().kind {
+            ItemKind::WebSearch { action } => action,
+            other => panic!("{other:?}"),
+        }
+    };
+    let searched = |query: &str, queries: Option<Vec<String>>| {
+        let query = Some(query.to_owned());
+        Some(WebAction::Search { query, queries })
+    };
+    assert_eq!(search("", Value::Null), None);
+    assert_eq!(search("rust", Value::Null), searched("rust", None));
+    assert_eq!(
+        search(
+            "",
+            json!({ "type": "search", "query": "a", "queries": ["a", "b"] })
+        ),
+        searched("a", Some(vec!["a".into(), "b".into()]))
+    );
+    let url = Some("https://example.org".to_owned());
+    assert_eq!(
+        search("", json!({ "type": "openPage", "url": url })),
+        Some(WebAction::OpenPage { url: url.clone() })
+    );
+    let pattern = Some("x".to_owned());
+    assert_eq!(
+        search(
+            "",
+            json!({ "type": "findInPage", "url": url, "pattern": pattern })
+        ),
+        Some(WebAction::FindInPage { url, pattern })
+    );
+    for kind in ["other", "ofALaterVersion"] {
+        assert_eq!(search("", json!({ "type": kind })), Some(WebAction::Other));
+    }
+}
+
+#[test]
+fn calls_about_subagents() {
+    use cloister_protocol::SubagentCall;
+    for (tool, expected) in [
+        ("spawnAgent", Some(SubagentCall::Create)),
+        ("sendInput", Some(SubagentCall::SendInput)),
+        ("sendMessage", Some(SubagentCall::SendInput)),
+        ("followupTask", Some(SubagentCall::SendInput)),
+        ("wait", Some(SubagentCall::Wait)),
+        ("interruptAgent", Some(SubagentCall::Interrupt)),
+        ("resumeAgent", Some(SubagentCall::Resume)),
+        ("closeAgent", Some(SubagentCall::Close)),
+        ("listAgents", None),
+        ("ofALaterVersion", None),
+    ] {
+        for (model, told) in [("", None), ("cloister", None), ("other", Some("other"))] {
+            let item = completed(
+                json!({ "type": "collabAgentToolCall", "id": "s", "tool": tool, "status": "interrupted",
+                "senderThreadId": "T", "receiverThreadIds": ["C"], "prompt": null, "model": model }),
+            );
+            let kind = item.map(|item| (item.status, item.kind));
+            let expected = expected.map(|call| {
+                let kind = ItemKind::SubagentCall {
+                    call,
+                    sender: Some("T".into()),
+                    receivers: vec!["C".into()],
+                    prompt: None,
+                    model: told.map(Into::into),
+                    effort: None,
+                };
+                (ItemStatus::Failed, kind)
+            });
+            assert_eq!(kind, expected, "{tool} {model}");
+        }
+    }
+}
+
+/// Codex tells a usage again, or one of nothing, around a compaction.
+#[test]
+fn a_usage_counts_once() {
+    let mut mapper = mapper();
+    let mut count = |thread: &str, last: u64, total: u64| {
+        let tokens = |n: u64| json!({ "inputTokens": n, "cachedInputTokens": 0, "outputTokens": 0, "reasoningOutputTokens": 0 });
+        let usage = json!({ "threadId": thread, "turnId": "U1", "tokenUsage": { "last": tokens(last), "total": tokens(total) } });
+        map(&mut mapper, "thread/tokenUsage/updated", usage).is_some()
+    };
+    for (thread, last, total, counts) in [
+        ("T", 10, 10, true),
+        ("T", 10, 10, false),
+        ("T", 0, 10, false),
+        ("C", 10, 10, true),
+        ("T", 10, 20, true),
+    ] {
+        assert_eq!(
+            count(thread, last, total),
+            counts,
+            "{thread} {last} {total}"
         );
     }
 }

@@ -17,8 +17,11 @@
 //!   named in a 400 that says so. Nothing is ignored in a body, everything unknown is ignored in a query.
 //! * The route is found in the raw path. No header takes part in it.
 //! * Ids that cannot be ours get the same 404 as ids that are nobody's.
-//! * Types in [`session`], [`turn`], [`item`] and [`event`] are stored as they are sent, so they read what they wrote.
+//! * Types in [`session`], [`turn`] and [`subagent`] are stored as they are sent, so they read what they wrote. Items and
+//!   events are stored as text and never read.
 
+pub mod agent;
+pub mod deleted;
 pub mod error;
 pub mod event;
 pub mod fields;
@@ -31,6 +34,7 @@ pub mod request;
 pub mod route;
 pub mod session;
 pub mod sse;
+pub mod subagent;
 pub mod turn;
 
 #[cfg(test)]

@@ -168,12 +168,47 @@ impl ApiError {
         .at(param)
     }
 
+    /// A value that is more than `most` bytes, though no part of it is too large.
+    pub fn too_many_bytes(param: &str, most: usize, got: usize) -> ApiError {
+        ApiError::invalid(format!(
+            "Invalid '{param}': too large. Expected at most {most} bytes, but got {got} instead."
+        ))
+        .at(param)
+    }
+
     /// A string with a character that no field takes.
     pub fn bad_character(param: &str) -> ApiError {
         ApiError::invalid(format!(
             "Invalid '{param}': the NUL character is not allowed."
         ))
         .at(param)
+    }
+
+    /// A result for a function call that no turn waits for. Clients' libraries know this text, and try again: a result may
+    /// come before the call is stored.
+    pub fn unknown_call(call_id: &str) -> ApiError {
+        ApiError::invalid(format!("Unknown pending tool call: {call_id}"))
+    }
+
+    /// A result for a function call that waits, but in another turn.
+    pub fn call_of_other_turn(call_id: &str) -> ApiError {
+        ApiError::invalid(format!(
+            "function call {} belongs to a different managed agent turn",
+            echo(call_id)
+        ))
+    }
+
+    /// An answer to a request for approval that no turn waits for.
+    pub fn unknown_approval(request_id: &str) -> ApiError {
+        ApiError::invalid(format!(
+            "Unknown pending approval request: {}",
+            echo(request_id)
+        ))
+    }
+
+    /// `after` names nothing in the list, or in the log.
+    pub fn unknown_cursor() -> ApiError {
+        ApiError::invalid("'after' names nothing in this list.").at("after")
     }
 
     /// A body that is not JSON as we read it. `why` holds nothing of the body.
@@ -258,6 +293,31 @@ impl ApiError {
         ApiError::new(409, "conflict_error", Some("conflict_error"), message).should_retry(false)
     }
 
+    /// The first input has not reached the agent yet, so that no other can.
+    pub fn initial_input_pending() -> ApiError {
+        ApiError::conflict_for_now("session initial input is still pending")
+    }
+
+    /// Another result for a function call that has one, or one for a call whose turn is over.
+    pub fn call_is_over(call_id: &str) -> ApiError {
+        ApiError::conflict(format!(
+            "function call {} does not wait for a result any more",
+            echo(call_id)
+        ))
+    }
+
+    /// Input for a session that will not run again.
+    pub fn session_has_failed() -> ApiError {
+        ApiError::conflict("the session has failed and takes no more input")
+    }
+
+    /// A session that cannot be deleted now.
+    pub fn not_deletable() -> ApiError {
+        ApiError::conflict(
+            "session must be durably idle or failed without required actions before deletion",
+        )
+    }
+
     /// The state does not permit it now, and soon may.
     pub fn conflict_for_now(message: impl Into<String>) -> ApiError {
         ApiError::new(409, "conflict_error", Some("conflict_error"), message).should_retry(true)
@@ -298,106 +358,4 @@ impl ApiError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_envelope_has_all_four_members() {
-        let error = ApiError::missing("agent.model");
-        assert_eq!(
-            error.body().to_string(),
-            r#"{"error":{"code":"invalid_request_error","message":"Missing required parameter: 'agent.model'.","param":"agent.model","type":"invalid_request_error"}}"#
-        );
-        let body = ApiError::internal().body();
-        assert_eq!(
-            (&body["error"]["param"], &body["error"]["code"]),
-            (&Value::Null, &json!("internal_error"))
-        );
-    }
-
-    #[test]
-    fn documented_rows() {
-        for (error, status, kind, code) in [
-            (
-                ApiError::invalid_beta(),
-                400,
-                "invalid_beta",
-                Some("invalid_beta"),
-            ),
-            (
-                ApiError::invalid_api_key(),
-                401,
-                "invalid_request_error",
-                Some("invalid_api_key"),
-            ),
-            (
-                ApiError::missing_scope("api.agents.read"),
-                403,
-                "invalid_request_error",
-                None,
-            ),
-            (
-                ApiError::not_found("sess_1"),
-                404,
-                "not_found_error",
-                Some("not_found_error"),
-            ),
-            (
-                ApiError::conflict("no"),
-                409,
-                "conflict_error",
-                Some("conflict_error"),
-            ),
-            (
-                ApiError::too_large(1),
-                413,
-                "invalid_request_error",
-                Some("payload_too_large"),
-            ),
-            (
-                ApiError::rate_limited("slow", Some(2)),
-                429,
-                "rate_limit_error",
-                Some("rate_limit_exceeded"),
-            ),
-            (
-                ApiError::internal(),
-                500,
-                "server_error",
-                Some("internal_error"),
-            ),
-            (
-                ApiError::unavailable("later"),
-                503,
-                "server_error",
-                Some("service_unavailable"),
-            ),
-        ] {
-            assert_eq!(
-                (error.status, error.kind, error.code, error.param.as_deref()),
-                (status, kind, code, None)
-            );
-        }
-        assert_eq!(
-            ApiError::not_found("sess_1").message,
-            "No managed agent resource found: sess_1"
-        );
-        assert_eq!(
-            ApiError::conflict("no").headers,
-            vec![("x-should-retry", "false".to_owned())]
-        );
-        assert_eq!(
-            ApiError::method_not_allowed("GET, HEAD").headers,
-            vec![("allow", "GET, HEAD".to_owned())]
-        );
-    }
-
-    #[test]
-    fn what_the_caller_sent_is_repeated_in_bounds() {
-        let error = ApiError::unknown(&"\n".repeat(1 << 20));
-        assert!(error.message.len() < 300 && !error.message.contains('\n'));
-        assert!(error
-            .param
-            .is_some_and(|param| param.chars().count() <= 256));
-    }
-}
+mod tests;

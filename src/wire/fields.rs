@@ -1,16 +1,19 @@
 //! Reads a JSON object member by member, and knows the path of each for `error.param`.
 //!
 //! Take the members that are known, then call [`Fields::finish`]: what is left is unknown.
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
-use super::{error::ApiError, json::type_name};
+use super::{
+    error::ApiError,
+    json::{Object, Value},
+};
 
 /// An object that is being read.
 #[derive(Debug)]
 pub struct Fields {
     /// The path of the object; empty for the body.
     path: String,
-    members: Map<String, Value>,
+    members: Object,
 }
 
 /// Joins a path and a member's name.
@@ -24,7 +27,7 @@ pub fn join(path: &str, name: &str) -> String {
 
 impl Fields {
     /// Begins with the body.
-    pub fn body(members: Map<String, Value>) -> Fields {
+    pub fn body(members: Object) -> Fields {
         Fields {
             path: String::new(),
             members,
@@ -35,7 +38,7 @@ impl Fields {
     pub fn of(value: Value, path: String) -> Result<Fields, ApiError> {
         match value {
             Value::Object(members) => Ok(Fields { path, members }),
-            other => Err(ApiError::wrong_type(&path, "an object", type_name(&other))),
+            other => Err(ApiError::wrong_type(&path, "an object", other.type_name())),
         }
     }
 
@@ -46,7 +49,7 @@ impl Fields {
 
     /// Ends the reading.
     pub fn finish(self) -> Result<(), ApiError> {
-        match self.members.keys().next() {
+        match self.members.first_name() {
             Some(name) => Err(ApiError::unknown(&self.path_of(name))),
             None => Ok(()),
         }
@@ -54,12 +57,14 @@ impl Fields {
 
     /// Whether a member is there.
     pub fn has(&self, name: &str) -> bool {
-        self.members.contains_key(name)
+        self.members.get(name).is_some()
     }
 
     /// Takes a member; `null` is like not there.
     pub fn take(&mut self, name: &str) -> Option<Value> {
-        self.members.remove(name).filter(|value| !value.is_null())
+        self.members
+            .remove(name)
+            .filter(|value| *value != Value::Null)
     }
 
     /// Refuses `null` for a member that may be left out but has no null form.
@@ -68,6 +73,17 @@ impl Fields {
             Some(Value::Null) => Err(ApiError::wrong_type(&self.path_of(name), expected, "null")),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Takes a member that may be left out but has no null form, and is an object.
+    pub fn object_not_null(&mut self, name: &str) -> Result<Option<Fields>, ApiError> {
+        self.not_null(name, "an object")?;
+        self.object(name)
+    }
+
+    /// Whether nothing is left.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
     }
 
     /// Takes a member that must be there.
@@ -129,9 +145,16 @@ impl Fields {
             Some(other) => Err(ApiError::wrong_type(
                 &self.path_of(name),
                 "a boolean",
-                type_name(&other),
+                other.type_name(),
             )),
         }
+    }
+
+    /// Takes a boolean that must be there.
+    pub fn required_boolean(&mut self, name: &str) -> Result<bool, ApiError> {
+        self.not_null(name, "a boolean")?;
+        self.boolean(name)?
+            .ok_or_else(|| ApiError::missing(&self.path_of(name)))
     }
 
     /// Takes an integer of `least` to `most`. `1.0` is none.
@@ -141,10 +164,10 @@ impl Fields {
             return Ok(None);
         };
         let Value::Number(number) = &value else {
-            return Err(ApiError::wrong_type(&path, "an integer", type_name(&value)));
+            return Err(ApiError::wrong_type(&path, "an integer", value.type_name()));
         };
         if number.is_f64() {
-            return Err(ApiError::wrong_type(&path, "an integer", type_name(&value)));
+            return Err(ApiError::wrong_type(&path, "an integer", value.type_name()));
         }
         // Only an integer beyond i64 is neither.
         let integer = number.as_i64().unwrap_or(i64::MAX);
@@ -194,9 +217,9 @@ impl Fields {
     }
 
     /// Takes a map of strings: at most 16, names of 1 to 64 characters, values of at most 512.
-    pub fn metadata(&mut self, name: &str) -> Result<Map<String, Value>, ApiError> {
+    pub fn metadata(&mut self, name: &str) -> Result<BTreeMap<String, String>, ApiError> {
         let Some(map) = self.object(name)? else {
-            return Ok(Map::new());
+            return Ok(BTreeMap::new());
         };
         if map.members.len() > 16 {
             return Err(ApiError::wrong_length(
@@ -218,7 +241,7 @@ impl Fields {
                 if key.contains('\0') {
                     return Err(ApiError::bad_character(&map.path));
                 }
-                Ok((key, string(value, &path, 0, 512)?.into()))
+                Ok((key, string(value, &path, 0, 512)?))
             })
             .collect()
     }
@@ -227,7 +250,7 @@ impl Fields {
 /// A value that must be a string of `least` to `most` characters.
 pub fn string(value: Value, path: &str, least: usize, most: usize) -> Result<String, ApiError> {
     let Value::String(text) = value else {
-        return Err(ApiError::wrong_type(path, "a string", type_name(&value)));
+        return Err(ApiError::wrong_type(path, "a string", value.type_name()));
     };
     let length = text.chars().count();
     if length < least || length > most {
@@ -246,7 +269,7 @@ pub fn one_of<T: Copy>(
     words: &[(&'static str, T)],
 ) -> Result<T, ApiError> {
     let Value::String(text) = value else {
-        return Err(ApiError::wrong_type(path, "a string", type_name(&value)));
+        return Err(ApiError::wrong_type(path, "a string", value.type_name()));
     };
     let found = words.iter().find(|(word, _)| *word == text);
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {
@@ -258,7 +281,7 @@ pub fn one_of<T: Copy>(
 /// A value that must be an array of at most `most` elements; each is returned with its path.
 pub fn array(value: Value, path: &str, most: usize) -> Result<Vec<(Value, String)>, ApiError> {
     let Value::Array(elements) = value else {
-        return Err(ApiError::wrong_type(path, "an array", type_name(&value)));
+        return Err(ApiError::wrong_type(path, "an array", value.type_name()));
     };
     if elements.len() > most {
         return Err(ApiError::wrong_length(

@@ -13,9 +13,23 @@ pub enum Kind {
     Reasoning,
     /// A command execution item.
     Command,
+    /// An item of a function call. Its `call_id` is the harness's.
+    FunctionCall,
+    /// An item of a function's result.
+    FunctionOutput,
+    /// An item of a call of an MCP tool.
+    McpCall,
+    /// A web search item.
+    WebSearch,
+    /// An item of a call about subagents.
+    SubagentCall,
+    /// An item of one agent's words to another.
+    AgentMessage,
+    /// A request for approval.
+    Approval,
     /// An event of a stream.
     Event,
-    /// An agent, saved or of one session.
+    /// An agent: saved, of one session, or a subagent.
     Agent,
     /// An environment.
     Environment,
@@ -32,6 +46,13 @@ impl Kind {
             Kind::Message => "msg_",
             Kind::Reasoning => "rs_",
             Kind::Command => "exec_",
+            Kind::FunctionCall => "fc_",
+            Kind::FunctionOutput => "fco_",
+            Kind::McpCall => "mcp_",
+            Kind::WebSearch => "ws_",
+            Kind::SubagentCall => "call_",
+            Kind::AgentMessage => "amsg_",
+            Kind::Approval => "mcpr_",
             Kind::Event => "evt_",
             Kind::Agent => "agent_",
             Kind::Environment => "env_",
@@ -52,13 +73,6 @@ impl Kind {
     }
 }
 
-/// Whether `text` could be the id of an item.
-pub fn fits_item(text: &str) -> bool {
-    [Kind::Message, Kind::Reasoning, Kind::Command]
-        .iter()
-        .any(|kind| kind.fits(text))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,9 +81,8 @@ mod tests {
     fn made_ids_fit_their_kind_only() {
         let id = Kind::Session.id([0xAB; 16]);
         assert_eq!(id, "sess_abababababababababababababababab");
-        assert!(Kind::Session.fits(&id) && !Kind::Turn.fits(&id) && !fits_item(&id));
+        assert!(Kind::Session.fits(&id) && !Kind::Turn.fits(&id));
         assert_eq!(Kind::Event.id([0; 16]).len(), 4 + 32);
-        assert!(fits_item(&Kind::Command.id([1; 16])));
     }
 
     #[test]

@@ -39,6 +39,17 @@ impl<T> Page<T> {
             has_more,
         }
     }
+
+    /// The same page with its rows in another form.
+    pub fn try_map<U, E>(self, map: impl FnMut(T) -> Result<U, E>) -> Result<Page<U>, E> {
+        Ok(Page {
+            object: self.object,
+            data: self.data.into_iter().map(map).collect::<Result<_, _>>()?,
+            first_id: self.first_id,
+            last_id: self.last_id,
+            has_more: self.has_more,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub enum Order {
 /// What a list does with a `limit` outside 1 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutOfRange {
-    /// Sessions and turns: 400.
+    /// Agents, sessions, turns and subagents: 400.
     Refuse,
     /// Items: the nearest that is in range.
     Clamp,
@@ -55,7 +55,7 @@ pub struct SessionListQuery {
 }
 
 impl ListQuery {
-    /// Reads the query of a list of turns ([`OutOfRange::Refuse`]) or items ([`OutOfRange::Clamp`]).
+    /// Reads the query of a list of agents, turns or subagents ([`OutOfRange::Refuse`]) or items ([`OutOfRange::Clamp`]).
     pub fn read(raw: &str, out_of_range: OutOfRange) -> Result<ListQuery, ApiError> {
         ListQuery::take(
             &mut Pairs::of(raw, &["after", "limit", "order"], false)?,
@@ -108,17 +108,23 @@ impl SessionListQuery {
     }
 }
 
-/// Whether a stream's query asks for obfuscation, which we then still leave out; only the value is checked.
-/// `stream` and all else is ignored.
-pub fn include_obfuscation(raw: &str) -> Result<bool, ApiError> {
-    let mut pairs = Pairs::of(raw, &["include_obfuscation"], false)?;
-    match pairs.scalars.remove("include_obfuscation") {
-        None => Ok(true),
-        Some(text) => fields::one_of(
-            text.into(),
-            "include_obfuscation",
-            &[("true", true), ("false", false)],
-        ),
+/// The query of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventsQuery {
+    /// Our extension: the id of an event, after which the stream begins. Without it the stream begins now.
+    pub after: Option<String>,
+}
+
+impl EventsQuery {
+    /// Reads the query. `include_obfuscation` is judged, but padding is never sent. `stream` and all else is ignored.
+    pub fn read(raw: &str) -> Result<EventsQuery, ApiError> {
+        let mut pairs = Pairs::of(raw, &["after", "include_obfuscation"], false)?;
+        if let Some(text) = pairs.scalars.remove("include_obfuscation") {
+            let words = [("true", ()), ("false", ())];
+            fields::one_of(text.into(), "include_obfuscation", &words)?;
+        }
+        let after = pairs.take("after", 1, MAX_ID)?;
+        Ok(EventsQuery { after })
     }
 }
 

@@ -4,34 +4,41 @@
 //! name; see each type.
 
 mod agent;
+mod approval;
+mod change;
 mod environment;
+mod image;
 mod input;
+mod schema;
 #[cfg(test)]
 mod tests;
+mod tools;
+mod update;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
-
 pub use self::{
-    agent::AgentSpec,
+    agent::{AgentChanges, AgentChoice, AgentCreate, AgentUpdate},
+    change::Change,
     environment::EnvironmentSpec,
     input::{EventsCreate, SessionInput, UserMessage},
+    update::SessionUpdate,
 };
 use super::{
     error::ApiError,
     fields::Fields,
-    session::{CacheTtl, PromptCacheOptions},
+    json::Object,
+    session::{CacheTtl, PromptCacheOptions, Review, SpendControl},
     MAX_IDEMPOTENCY_KEY, MAX_LIST, MAX_TEXT,
 };
 
 /// The body of `POST /v1/agents/sessions`.
 ///
-/// Not built yet, and refused: `agent_id`, a non-empty `vault_ids`, `spend_control` and `review` other than off.
+/// Not built yet, and refused: a non-empty `vault_ids`, a limit in `spend_control`, and `review` other than none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionCreate {
     /// Who works.
-    pub agent: AgentSpec,
+    pub agent: AgentChoice,
     /// Where commands run.
     pub environment: EnvironmentSpec,
     /// The first input, if any. Never an empty list.
@@ -42,43 +49,28 @@ pub struct SessionCreate {
     pub stream: bool,
     /// How long the provider keeps the prompt's cache.
     pub prompt_cache_options: Option<PromptCacheOptions>,
+    /// Who decides on approvals, if the client said so.
+    pub review: Option<Review>,
+    /// What the session may spend, if the client said so.
+    pub spend_control: Option<SpendControl>,
 }
 
 impl SessionCreate {
     /// Reads a body.
-    pub fn read(body: Map<String, Value>) -> Result<SessionCreate, ApiError> {
+    pub fn read(body: Object) -> Result<SessionCreate, ApiError> {
         let mut fields = Fields::body(body);
-        fields.unsupported(&["agent_id"])?;
         let environment = EnvironmentSpec::read(
             fields.require("environment")?,
             fields.path_of("environment"),
         )?;
-        let agent = AgentSpec::read(
-            fields
-                .object("agent")?
-                .ok_or_else(|| ApiError::missing("agent"))?,
-        )?;
+        let agent = AgentChoice::take(&mut fields)?;
         let input = input::initial(fields.take("input"), "input")?;
-        let metadata = strings(fields.metadata("metadata")?);
+        let metadata = fields.metadata("metadata")?;
         fields.unsupported_list("vault_ids")?;
         let prompt_cache_options = cache_options(&mut fields)?;
-        fields.not_null("review", "a string")?;
-        let review = [("none", true), ("auto_review", false)];
-        if fields.one_of("review", &review)? == Some(false) {
-            return Err(ApiError::unsupported_value("review", "auto_review"));
-        }
-        fields.unsupported(&["spend_control"])?;
-        let stream = fields.boolean("stream")?.unwrap_or(false);
-        if let Some(mut options) = fields.object("stream_options")? {
-            if !stream {
-                return Err(ApiError::invalid(
-                    "'stream_options' is only allowed when 'stream' is true.",
-                )
-                .at("stream_options"));
-            }
-            options.boolean("include_obfuscation")?;
-            options.finish()?;
-        }
+        let review = review(&mut fields)?;
+        let spend_control = spend_control(&mut fields)?;
+        let stream = stream(&mut fields)?;
         fields.finish()?;
         if input.is_none() && matches!(environment, EnvironmentSpec::None) {
             return Err(ApiError::invalid(
@@ -98,8 +90,25 @@ impl SessionCreate {
             metadata,
             stream,
             prompt_cache_options,
+            review,
+            spend_control,
         })
     }
+}
+
+fn stream(fields: &mut Fields) -> Result<bool, ApiError> {
+    let stream = fields.boolean("stream")?.unwrap_or(false);
+    if let Some(mut options) = fields.object("stream_options")? {
+        if !stream {
+            return Err(ApiError::invalid(
+                "'stream_options' is only allowed when 'stream' is true.",
+            )
+            .at("stream_options"));
+        }
+        options.boolean("include_obfuscation")?;
+        options.finish()?;
+    }
+    Ok(stream)
 }
 
 /// Checks an `Idempotency-Key` header.
@@ -118,6 +127,7 @@ pub fn idempotency_key(header: Option<&str>) -> Result<Option<String>, ApiError>
     Ok(Some(key.to_owned()))
 }
 
+/// An object without a `ttl` leaves it to the model, as does none.
 fn cache_options(fields: &mut Fields) -> Result<Option<PromptCacheOptions>, ApiError> {
     let Some(mut options) = fields.object("prompt_cache_options")? else {
         return Ok(None);
@@ -128,11 +138,31 @@ fn cache_options(fields: &mut Fields) -> Result<Option<PromptCacheOptions>, ApiE
         &[("30m", CacheTtl::HalfHour), ("12h", CacheTtl::HalfDay)],
     )?;
     options.finish()?;
-    Ok(Some(PromptCacheOptions { ttl }))
+    Ok(ttl.map(|ttl| PromptCacheOptions { ttl }))
 }
 
-fn strings(map: Map<String, Value>) -> BTreeMap<String, String> {
-    map.into_iter()
-        .filter_map(|(key, value)| Some((key, value.as_str()?.to_owned())))
-        .collect()
+fn review(fields: &mut Fields) -> Result<Option<Review>, ApiError> {
+    fields.not_null("review", "a string")?;
+    let reviews = [("none", Some(Review::None)), ("auto_review", None)];
+    match fields.one_of("review", &reviews)? {
+        None => Ok(None),
+        Some(Some(review)) => Ok(Some(review)),
+        Some(None) => Err(ApiError::unsupported_value("review", "auto_review")),
+    }
+}
+
+fn spend_control(fields: &mut Fields) -> Result<Option<SpendControl>, ApiError> {
+    let Some(mut options) = fields.object("spend_control")? else {
+        return Ok(None);
+    };
+    let path = options.path_of("limit");
+    if !options.has("limit") {
+        return Err(ApiError::missing(&path));
+    }
+    let limit = options.integer("limit", 1, i64::MAX)?;
+    options.finish()?;
+    match limit {
+        None => Ok(Some(SpendControl::default())),
+        Some(_) => Err(ApiError::unsupported(&path)),
+    }
 }

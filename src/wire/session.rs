@@ -1,7 +1,22 @@
 //! Sessions, their agent and their environment, as they are answered and stored.
+mod action;
+mod agent;
+mod environment;
+mod tool;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::{
+    action::{McpToolCallRequest, RequiredAction},
+    agent::{
+        Agent, Compaction, Effort, Experimental, MultiAgent, ReasoningOptions, ServiceTier,
+        SummaryMode, TextFormat, TextOptions, Verbosity,
+    },
+    environment::{Environment, HostedEnvironment, HostedPart, Network, NetworkAccess, Packages},
+    tool::{FunctionTool, Tool},
+};
 
 /// A session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +48,12 @@ pub struct Session {
     /// The cache choice, if one was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_cache_options: Option<PromptCacheOptions>,
+    /// Who decides on approvals, if the client said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Review>,
+    /// What it may spend, if the client said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spend_control: Option<SpendControl>,
 }
 
 /// `agent.session`.
@@ -60,125 +81,29 @@ pub enum SessionStatus {
     BudgetReached,
 }
 
-/// What a client must do. No kind is built yet, so there is no value of this type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RequiredAction {}
-
-/// A session's agent: a copy, so later changes elsewhere do not reach it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Agent {
-    /// `agent_…`.
-    pub id: String,
-    /// Null for an agent that was not saved.
-    pub name: Option<String>,
-    /// The preset, as the client wrote it.
-    pub model: String,
-    /// What the client wants of the agent.
-    pub instructions: Option<String>,
-    /// How it thinks.
-    pub reasoning: ReasoningOptions,
-    /// How it writes.
-    pub text: TextOptions,
-    /// How it is served.
-    pub service_tier: ServiceTier,
-    /// Whether it may have subagents.
-    pub multi_agent: MultiAgent,
-    /// What it may call.
-    pub tools: Vec<Tool>,
-}
-
-/// How an agent thinks.
+/// Who decides on approvals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReasoningOptions {
-    /// How hard; null is the model's default.
-    pub effort: Option<Effort>,
-    /// How it is summarised; null is the model's default.
-    pub summary: Option<SummaryMode>,
-}
-
-/// How hard to think.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)] // The names say it.
-pub enum Effort {
+pub enum Review {
+    /// The client.
+    #[default]
     None,
-    Minimal,
-    Low,
-    Medium,
-    High,
-    Xhigh,
-    Max,
 }
 
-/// How reasoning is summarised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs)] // The names say it.
-pub enum SummaryMode {
-    Concise,
-    Detailed,
-    Auto,
-}
-
-/// How an agent writes.
+/// What a session may spend, in cents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextOptions {
-    /// In which form.
-    pub format: TextFormat,
-    /// How much.
-    pub verbosity: Verbosity,
+pub struct SpendControl {
+    /// At most this; null is no limit.
+    pub limit: Option<u64>,
+    /// So far, rounded down; null when it is not known.
+    pub consumed: Option<u64>,
 }
-
-/// The form of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum TextFormat {
-    /// Prose.
-    #[default]
-    Text,
-}
-
-/// How much an agent writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs)] // The names say it.
-pub enum Verbosity {
-    Low,
-    #[default]
-    Medium,
-    High,
-}
-
-/// How an agent is served.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ServiceTier {
-    /// As the deployment chooses.
-    #[default]
-    Auto,
-    /// The ordinary tier.
-    Default,
-}
-
-/// Whether an agent may have subagents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MultiAgent {
-    /// Whether it may.
-    pub enabled: bool,
-    /// How many at once; null when it may not.
-    pub max_concurrent_subagents: Option<u32>,
-}
-
-/// A tool. No kind is built yet, so there is no value of this type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Tool {}
 
 /// How long the provider keeps a prompt's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptCacheOptions {
-    /// How long; left out is the model's default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttl: Option<CacheTtl>,
+    /// How long.
+    pub ttl: CacheTtl,
 }
 
 /// How long a cache is kept.
@@ -190,71 +115,6 @@ pub enum CacheTtl {
     /// Twelve hours.
     #[serde(rename = "12h")]
     HalfDay,
-}
-
-/// Where commands run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum Environment {
-    /// Nowhere.
-    None,
-    /// In a sandbox of this deployment. The name is the wire's.
-    OpenaiHosted(Box<HostedEnvironment>),
-}
-
-/// A sandbox's configuration, without what is secret in it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HostedEnvironment {
-    /// `env_…`.
-    pub id: String,
-    /// Directories the agent finds capabilities in.
-    pub capability_directories: Vec<String>,
-    /// Files put there.
-    pub files: Vec<HostedPart>,
-    /// What it may reach.
-    pub network: Network,
-    /// Packages installed.
-    pub packages: Packages,
-    /// Plugins installed.
-    pub plugins: Vec<HostedPart>,
-    /// Skills installed.
-    pub skills: Vec<HostedPart>,
-}
-
-/// A file, plugin or skill. None is built yet, so there is no value of this type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HostedPart {}
-
-/// What a sandbox may reach.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Network {
-    /// The mode.
-    pub access: NetworkAccess,
-    /// The hosts, when it is restricted.
-    pub allowed_domains: Vec<String>,
-}
-
-/// A network mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NetworkAccess {
-    /// Public hosts.
-    Enabled,
-    /// Nothing.
-    Disabled,
-    /// Listed hosts.
-    Restricted,
-}
-
-/// Packages installed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Packages {
-    /// From npm.
-    pub npm: Vec<String>,
-    /// From PyPI.
-    pub python: Vec<String>,
-    /// From the distribution.
-    pub system: Vec<String>,
 }
 
 /// Tokens used.
@@ -286,24 +146,5 @@ pub struct OutputTokensDetails {
     pub reasoning_tokens: u64,
 }
 
-/// The answer to a deletion.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SessionDeleted {
-    /// What was deleted.
-    pub id: String,
-    /// Always `agent.session.deleted`.
-    pub object: &'static str,
-    /// Always true.
-    pub deleted: bool,
-}
-
-impl SessionDeleted {
-    /// The answer for a session.
-    pub fn new(id: String) -> SessionDeleted {
-        SessionDeleted {
-            id,
-            object: "agent.session.deleted",
-            deleted: true,
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

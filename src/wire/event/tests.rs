@@ -1,15 +1,22 @@
 #![allow(clippy::unwrap_used)]
 use serde_json::{json, Value};
 
+use cloister_protocol::Json;
+use proptest::prelude::*;
+
 use super::*;
 use crate::wire::{
-    item::{CallStatus, CommandExecution, InputContent, Message, Phase, Reasoning, Role},
+    item::{
+        CallStatus, CommandExecution, Content, FunctionCall, InputContent, Item, Message,
+        OutputStatus, Phase, Reasoning, Role, Summary,
+    },
     session::{
         Agent, Environment, HostedEnvironment, MultiAgent, Network, NetworkAccess, Packages,
-        ReasoningOptions, ServiceTier, SessionObject, SessionStatus, TextOptions,
+        ReasoningOptions, ServiceTier, Session, SessionObject, SessionStatus, TextOptions,
+        TokenUsage,
     },
-    sse,
-    turn::{TurnObject, TurnStatus},
+    subagent::{AgentContent, Subagent, SubagentObject, SubagentStatus},
+    turn::{Turn, TurnObject, TurnStatus},
 };
 
 fn session(environment: Environment) -> Box<Session> {
@@ -30,6 +37,8 @@ fn session(environment: Environment) -> Box<Session> {
             service_tier: ServiceTier::Auto,
             multi_agent: MultiAgent::default(),
             tools: vec![],
+            compaction: None,
+            experimental: None,
         },
         environment,
         metadata: [("k".to_owned(), "v".to_owned())].into(),
@@ -37,6 +46,8 @@ fn session(environment: Environment) -> Box<Session> {
         usage: None,
         vault_ids: vec![],
         prompt_cache_options: None,
+        review: None,
+        spend_control: None,
     })
 }
 
@@ -72,14 +83,13 @@ fn turn() -> Box<Turn> {
     })
 }
 
-fn ids() -> (String, String, String) {
-    ("evt_1".into(), "sess_1".into(), "turn_1".into())
+fn ids() -> (String, String) {
+    ("sess_1".into(), "turn_1".into())
 }
 
 fn item_event(item: Item, output_index: Option<u32>) -> ItemEvent {
-    let (event_id, session_id, turn_id) = ids();
+    let (session_id, turn_id) = ids();
     ItemEvent {
-        event_id,
         session_id,
         turn_id,
         item: Box::new(item),
@@ -87,21 +97,17 @@ fn item_event(item: Item, output_index: Option<u32>) -> ItemEvent {
     }
 }
 
-/// The exact text of an event, and that it reads back.
-fn assert_wire(event: Event, expected: &str) {
-    let text = serde_json::to_string(&event).unwrap();
-    assert_eq!(text, expected);
-    assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
-    assert_eq!(event.id(), "evt_1");
+/// The exact text of an event.
+fn assert_wire(event: Event, json: &str) {
     let kind = event.name();
     assert!(
-        text.starts_with(&format!(r#"{{"type":"{kind}","event_id":"evt_1","#)),
-        "{text}"
+        json.starts_with(&format!(r#"{{"type":"{kind}","event_id":"evt_1","#)),
+        "{json}"
     );
-    assert_eq!(
-        sse::frame_of(&event).unwrap(),
-        format!("event: {kind}\ndata: {text}\n\n")
-    );
+    let mut out = "before".to_owned();
+    event.frame("evt_1", &mut out);
+    assert_eq!(out, format!("beforeevent: {kind}\ndata: {json}\n\n"));
+    serde_json::from_str::<Value>(json).unwrap();
 }
 
 const SESSION_NONE: &str = r#"{"id":"sess_1","object":"agent.session","created_at":1,"last_active_at":2,"status":"idle","error":null,"agent":{"id":"agent_1","name":null,"model":"m","instructions":null,"reasoning":{"effort":null,"summary":null},"text":{"format":{"type":"text"},"verbosity":"medium"},"service_tier":"auto","multi_agent":{"enabled":false,"max_concurrent_subagents":null},"tools":[]},"environment":{"type":"none"},"metadata":{"k":"v"},"required_actions":[],"usage":null,"vault_ids":[]}"#;
@@ -110,18 +116,23 @@ const TURN: &str = r#"{"id":"turn_1","object":"agent.session.turn","session_id":
 
 #[test]
 fn session_events() {
-    let make: [fn(SessionEvent) -> Event; 4] = [
+    let make: [fn(SessionEvent) -> Event; 6] = [
         Event::SessionCreated,
         Event::SessionInProgress,
+        Event::SessionRequiresAction,
         Event::SessionIdle,
         Event::SessionFailed,
+        Event::SessionBudgetReached,
     ];
-    for (make, name) in make
-        .into_iter()
-        .zip(["created", "in_progress", "idle", "failed"])
-    {
+    for (make, name) in make.into_iter().zip([
+        "created",
+        "in_progress",
+        "requires_action",
+        "idle",
+        "failed",
+        "budget_reached",
+    ]) {
         let event = make(SessionEvent {
-            event_id: "evt_1".into(),
             session: session(Environment::None),
         });
         assert_wire(
@@ -131,7 +142,8 @@ fn session_events() {
             ),
         );
     }
-    let json: Value = serde_json::to_value(session(hosted())).unwrap();
+    let text = serde_json::to_string(&session(hosted())).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         json["environment"],
         json!({"type":"openai_hosted","id":"env_1","capability_directories":[],"files":[],
@@ -139,7 +151,7 @@ fn session_events() {
             "plugins":[],"skills":[]})
     );
     assert_eq!(
-        serde_json::from_value::<Session>(json).unwrap(),
+        serde_json::from_str::<Session>(&text).unwrap(),
         *session(hosted())
     );
 }
@@ -148,10 +160,9 @@ fn session_events() {
 fn turn_events() {
     let make: [fn(TurnEvent) -> Event; 2] = [Event::TurnCreated, Event::TurnInProgress];
     for (make, name) in make.into_iter().zip(["created", "in_progress"]) {
-        let (event_id, session_id, turn_id) = ids();
+        let (session_id, turn_id) = ids();
         assert_wire(
             make(TurnEvent {
-                event_id,
                 session_id,
                 turn_id,
                 turn: turn(),
@@ -167,10 +178,9 @@ fn turn_events() {
         Event::TurnCancelled,
     ];
     for (make, name) in make.into_iter().zip(["completed", "failed", "cancelled"]) {
-        let (event_id, session_id, turn_id) = ids();
+        let (session_id, turn_id) = ids();
         assert_wire(
             make(TurnEndEvent {
-                event_id,
                 session_id,
                 turn_id,
                 turn: turn(),
@@ -241,17 +251,15 @@ fn part_text_and_output_events() {
     let head = r#""event_id":"evt_1","session_id":"sess_1","turn_id":"turn_1","item_id":"i","output_index":0,"#;
     let base = || {
         (
-            String::from("evt_1"),
             String::from("sess_1"),
             String::from("turn_1"),
             String::from("i"),
         )
     };
     let part = || {
-        let (event_id, session_id, turn_id, item_id) = base();
+        let (session_id, turn_id, item_id) = base();
         let part = Content::OutputText { text: "t".into() };
         ContentPartEvent {
-            event_id,
             session_id,
             turn_id,
             item_id,
@@ -271,9 +279,8 @@ fn part_text_and_output_events() {
         &format!(r#"{{"type":"{t}.content_part.done",{head}{text_part}}}"#),
     );
 
-    let (event_id, session_id, turn_id, item_id) = base();
+    let (session_id, turn_id, item_id) = base();
     let delta = OutputTextDeltaEvent {
-        event_id,
         session_id,
         turn_id,
         item_id,
@@ -285,9 +292,8 @@ fn part_text_and_output_events() {
         Event::OutputTextDelta(delta),
         &format!(r#"{{"type":"{t}.output_text.delta",{head}"content_index":1,"delta":"d"}}"#),
     );
-    let (event_id, session_id, turn_id, item_id) = base();
+    let (session_id, turn_id, item_id) = base();
     let done = OutputTextDoneEvent {
-        event_id,
         session_id,
         turn_id,
         item_id,
@@ -302,9 +308,8 @@ fn part_text_and_output_events() {
 
     let summary = || Summary::SummaryText { text: "s".into() };
     let summary_json = r#""summary_index":2,"part":{"type":"summary_text","text":"s"}"#;
-    let (event_id, session_id, turn_id, item_id) = base();
+    let (session_id, turn_id, item_id) = base();
     let added = SummaryPartEvent {
-        event_id,
         session_id,
         turn_id,
         item_id,
@@ -316,9 +321,8 @@ fn part_text_and_output_events() {
         Event::SummaryPartAdded(added),
         &format!(r#"{{"type":"{t}.reasoning_summary_part.added",{head}{summary_json}}}"#),
     );
-    let (event_id, session_id, turn_id, item_id) = base();
+    let (session_id, turn_id, item_id) = base();
     let done = SummaryPartDoneEvent {
-        event_id,
         session_id,
         turn_id,
         item_id,
@@ -333,9 +337,8 @@ fn part_text_and_output_events() {
             r#"{{"type":"{t}.reasoning_summary_part.done",{head}{summary_json},"status":null}}"#
         ),
     );
-    let (event_id, session_id, turn_id, item_id) = base();
+    let (session_id, turn_id, item_id) = base();
     let delta = SummaryTextDeltaEvent {
-        event_id,
         session_id,
         turn_id,
         item_id,
@@ -349,9 +352,8 @@ fn part_text_and_output_events() {
             r#"{{"type":"{t}.reasoning_summary_text.delta",{head}"summary_index":2,"delta":"d"}}"#
         ),
     );
-    let (event_id, session_id, turn_id, item_id) = base();
+    let (session_id, turn_id, item_id) = base();
     let done = SummaryTextDoneEvent {
-        event_id,
         session_id,
         turn_id,
         item_id,
@@ -366,9 +368,8 @@ fn part_text_and_output_events() {
         ),
     );
 
-    let (event_id, session_id, turn_id, item_id) = base();
+    let (session_id, turn_id, item_id) = base();
     let delta = CommandOutputDeltaEvent {
-        event_id,
         session_id,
         turn_id,
         item_id,
@@ -384,7 +385,7 @@ fn part_text_and_output_events() {
 #[test]
 fn environment_and_error_events() {
     type Make = fn(EnvironmentEvent) -> Event;
-    let makes: [(Make, &str, EnvironmentStatus); 5] = [
+    let makes: [(Make, &str, EnvironmentStatus); 7] = [
         (
             Event::EnvironmentPending,
             "pending",
@@ -402,6 +403,16 @@ fn environment_and_error_events() {
             EnvironmentStatus::Disconnected,
         ),
         (
+            Event::EnvironmentSuspended,
+            "suspended",
+            EnvironmentStatus::Suspended,
+        ),
+        (
+            Event::EnvironmentExpired,
+            "expired",
+            EnvironmentStatus::Expired,
+        ),
+        (
             Event::EnvironmentFailed,
             "failed",
             EnvironmentStatus::Failed,
@@ -416,7 +427,6 @@ fn environment_and_error_events() {
         };
         assert_wire(
             make(EnvironmentEvent {
-                event_id: "evt_1".into(),
                 session_id: "sess_1".into(),
                 turn_id: None,
                 environment,
@@ -434,10 +444,98 @@ fn environment_and_error_events() {
     };
     assert_wire(
         Event::Error(ErrorEvent {
-            event_id: "evt_1".into(),
             session_id: "sess_1".into(),
             error,
         }),
         r#"{"type":"error","event_id":"evt_1","session_id":"sess_1","error":{"type":"environment_error","code":"sandbox_error","message":"m","param":null}}"#,
     );
+}
+
+#[test]
+fn reset_and_subagent_events() {
+    assert_wire(
+        Event::EnvironmentReset(EnvironmentResetEvent {
+            session_id: "sess_1".into(),
+            turn_id: Some("turn_1".into()),
+            environment_id: "env_1".into(),
+            reset_count: 2,
+        }),
+        r#"{"type":"agent.session.environment.reset","event_id":"evt_1","session_id":"sess_1","turn_id":"turn_1","environment_id":"env_1","reset_count":2}"#,
+    );
+    let make: [fn(SubagentEvent) -> Event; 3] = [
+        Event::SubagentCreated,
+        Event::SubagentActive,
+        Event::SubagentClosed,
+    ];
+    for (make, name) in make.into_iter().zip(["created", "active", "closed"]) {
+        let subagent = Subagent {
+            id: "agent_2".into(),
+            object: SubagentObject::Subagent,
+            session_id: "sess_1".into(),
+            parent_agent_id: "agent_1".into(),
+            name: None,
+            instructions: Some(vec![AgentContent::OutputText { text: "do".into() }]),
+            status: SubagentStatus::Active,
+            opened_at: 3,
+            closed_at: None,
+        };
+        let json = serde_json::to_string(&subagent).unwrap();
+        assert_eq!(serde_json::from_str::<Subagent>(&json).unwrap(), subagent);
+        let event = make(SubagentEvent {
+            subagent: Box::new(subagent),
+        });
+        assert_wire(
+            event,
+            &format!(
+                r#"{{"type":"agent.session.subagent.{name}","event_id":"evt_1","subagent":{{"id":"agent_2","object":"agent.session.subagent","session_id":"sess_1","parent_agent_id":"agent_1","name":null,"instructions":[{{"type":"output_text","text":"do"}}],"status":"active","opened_at":3,"closed_at":null}}}}"#
+            ),
+        );
+    }
+}
+
+/// A harness may send JSON with line breaks between its parts; a line of the stream must not end there.
+#[test]
+fn line_breaks_in_foreign_json_stay_within_the_frame() {
+    for arguments in [
+        "{\n\n\"a\":\"\\n\"}",
+        "{\r\"a\":\"\\n\"\r}",
+        "{\r\n\n\"a\":\n\n\"\\n\"\r}",
+    ] {
+        let call = FunctionCall {
+            id: "i".into(),
+            turn_id: "t".into(),
+            call_id: "c".into(),
+            name: "f".into(),
+            arguments: Json::parse(arguments.into(), 9).unwrap(),
+            status: CallStatus::InProgress,
+        };
+        let mut out = String::new();
+        Event::ItemAdded(item_event(Item::FunctionCall(call), Some(0))).frame("evt_1", &mut out);
+        assert_eq!(out.matches('\n').count(), 3);
+        assert!(!out.contains('\r'));
+        let data = out.lines().nth(1).unwrap().strip_prefix("data: ").unwrap();
+        let value: Value = serde_json::from_str(data).unwrap();
+        assert_eq!(value["item"]["arguments"], json!({"a": "\n"}));
+    }
+}
+
+proptest! {
+    #[test]
+    fn text_is_spelled_as_serde_json_spells_it(delta in any::<String>(), control in "[\\x00-\\x20\\x7f\"\\\\é\u{2028}]*", index in any::<u32>()) {
+        for delta in [delta, control] {
+            let event = Event::OutputTextDelta(OutputTextDeltaEvent {
+                session_id: "sess_1".into(),
+                turn_id: "turn_1".into(),
+                item_id: delta.clone(),
+                output_index: index,
+                content_index: 0,
+                delta: delta.clone(),
+            });
+            let text = serde_json::to_string(&delta).unwrap();
+            let mut out = String::new();
+            event.frame("evt_1", &mut out);
+            let name = event.name();
+            prop_assert_eq!(out, format!("event: {name}\ndata: {{\"type\":\"{name}\",\"event_id\":\"evt_1\",\"session_id\":\"sess_1\",\"turn_id\":\"turn_1\",\"item_id\":{text},\"output_index\":{index},\"content_index\":0,\"delta\":{text}}}\n\n"));
+        }
+    }
 }

@@ -151,8 +151,23 @@ fn sessions_filter_by_metadata() {
 }
 
 #[test]
-fn streams_take_one_flag() {
-    assert_eq!(include_obfuscation("stream=true&stream=x"), Ok(true));
-    assert_eq!(include_obfuscation("include_obfuscation=false"), Ok(false));
-    assert!(include_obfuscation("include_obfuscation=0").is_err());
+fn streams_take_a_flag_and_a_place() {
+    for (raw, after) in [
+        ("stream=true&stream=x&limit=0", None),
+        ("include_obfuscation=false", None),
+        ("include_obfuscation=true&after=evt_1", Some("evt_1")),
+    ] {
+        let read = EventsQuery::read(raw).unwrap();
+        assert_eq!(read.after.as_deref(), after, "{raw}");
+    }
+    for raw in [
+        "include_obfuscation=0",
+        "include_obfuscation=true&include_obfuscation=true",
+        "after=",
+        "after=a&after=b",
+        "after=%00",
+        &format!("after={}", "e".repeat(257)),
+    ] {
+        assert_eq!(EventsQuery::read(raw).unwrap_err().status, 400, "{raw}");
+    }
 }

@@ -1,8 +1,6 @@
 //! The environment that a session is created with.
-use serde_json::Value;
-
 use super::MAX_LIST;
-use crate::wire::{error::ApiError, fields::Fields, session::NetworkAccess};
+use crate::wire::{error::ApiError, fields::Fields, json::Value, session::NetworkAccess};
 
 /// An environment's configuration.
 ///

@@ -1,13 +1,16 @@
 //! What a client says to a session.
-use serde_json::{Map, Value};
+use cloister_protocol::Decision;
 
-use super::{MAX_LIST, MAX_TEXT};
+use super::{approval, image, MAX_LIST, MAX_TEXT};
 use crate::wire::{
     error::ApiError,
     fields::{array, string, Fields},
-    item::InputContent,
-    json::type_name,
+    item::{InputContent, ToolOutput},
+    json::{Object, Value},
 };
+
+/// Longest id that a client repeats, in characters. Ours and the harness's are shorter.
+pub(super) const MAX_ID: usize = 256;
 
 /// The body of `POST …/events`.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +19,7 @@ pub struct EventsCreate {
     pub events: Vec<SessionInput>,
 }
 
-/// One input. Tool results and approvals are not built yet, and refused.
+/// One input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SessionInput {
     /// Messages for the agent. Never empty.
@@ -26,9 +29,35 @@ pub enum SessionInput {
     },
     /// Stop the running turn.
     Cancel,
+    /// What a function gave.
+    ToolResult {
+        /// The turn of the call.
+        turn_id: String,
+        /// The call.
+        call_id: String,
+        /// Whether the function did its work.
+        success: bool,
+        /// What it gave.
+        output: Option<ToolOutput>,
+        /// Why it failed.
+        error: Option<String>,
+    },
+    /// An answer to a request to call an MCP tool.
+    McpApproval {
+        /// The request.
+        request_id: String,
+        /// The answer.
+        decision: Decision,
+    },
+    /// An answer to a request of the computer tool. No agent has that tool, so no such request is open, and what is
+    /// answered, which may be a password, goes no further.
+    ComputerUseApproval {
+        /// The request.
+        request_id: String,
+    },
 }
 
-/// A user's message. Images are not built yet, and refused.
+/// A user's message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserMessage {
     /// Its parts. Never empty.
@@ -37,7 +66,7 @@ pub struct UserMessage {
 
 impl EventsCreate {
     /// Reads a body.
-    pub fn read(body: Map<String, Value>) -> Result<EventsCreate, ApiError> {
+    pub fn read(body: Object) -> Result<EventsCreate, ApiError> {
         let mut fields = Fields::body(body);
         let events = array(fields.require("events")?, "events", MAX_LIST)?;
         let events = events
@@ -49,42 +78,55 @@ impl EventsCreate {
     }
 }
 
-/// The kinds of input the API has.
-#[derive(Clone, Copy)]
-enum Kind {
-    Message,
-    Cancel,
-    Unsupported(&'static str),
-}
+type Read = fn(&mut Fields) -> Result<SessionInput, ApiError>;
 
-const TOOL_RESULT: &str = "agent.session.input.tool_result";
-const MCP_RESULT: &str = "agent.session.input.mcp_approval_request_result";
-const COMPUTER_RESULT: &str = "agent.session.input.computer_use_approval_request_result";
-
-const KINDS: [(&str, Kind); 5] = [
-    ("agent.session.input.message", Kind::Message),
-    ("agent.session.input.cancel", Kind::Cancel),
-    (TOOL_RESULT, Kind::Unsupported(TOOL_RESULT)),
-    (MCP_RESULT, Kind::Unsupported(MCP_RESULT)),
-    (COMPUTER_RESULT, Kind::Unsupported(COMPUTER_RESULT)),
+const KINDS: [(&str, Read); 5] = [
+    ("agent.session.input.message", message),
+    ("agent.session.input.cancel", cancel),
+    ("agent.session.input.tool_result", tool_result),
+    (
+        "agent.session.input.mcp_approval_request_result",
+        approval::mcp,
+    ),
+    (
+        "agent.session.input.computer_use_approval_request_result",
+        approval::computer_use,
+    ),
 ];
 
 fn session_input(event: Value, path: String) -> Result<SessionInput, ApiError> {
     let mut fields = Fields::of(event, path)?;
-    let input = match fields.required_one_of("type", &KINDS)? {
-        Kind::Message => {
-            let path = fields.path_of("input");
-            SessionInput::Message {
-                input: messages(fields.require("input")?, &path)?,
-            }
-        }
-        Kind::Cancel => SessionInput::Cancel,
-        Kind::Unsupported(name) => {
-            return Err(ApiError::unsupported_value(&fields.path_of("type"), name))
-        }
-    };
+    let read = fields.required_one_of("type", &KINDS)?;
+    let input = read(&mut fields)?;
     fields.finish()?;
     Ok(input)
+}
+
+fn message(fields: &mut Fields) -> Result<SessionInput, ApiError> {
+    let path = fields.path_of("input");
+    let input = messages(fields.require("input")?, &path)?;
+    Ok(SessionInput::Message { input })
+}
+
+fn cancel(_: &mut Fields) -> Result<SessionInput, ApiError> {
+    Ok(SessionInput::Cancel)
+}
+
+fn tool_result(fields: &mut Fields) -> Result<SessionInput, ApiError> {
+    let path = fields.path_of("output");
+    let output = match fields.take("output") {
+        None => None,
+        Some(text @ Value::String(_)) => Some(ToolOutput::Text(string(text, &path, 1, MAX_TEXT)?)),
+        Some(list @ Value::Array(_)) => Some(ToolOutput::Content(parts(list, &path)?)),
+        Some(other) => return Err(not_text_nor_list(&path, &other)),
+    };
+    Ok(SessionInput::ToolResult {
+        turn_id: fields.required_string("turn_id", 1, MAX_ID)?,
+        call_id: fields.required_string("call_id", 1, MAX_ID)?,
+        success: fields.required_boolean("success")?,
+        output,
+        error: fields.string("error", 0, MAX_TEXT)?,
+    })
 }
 
 /// The input that a session is created with: a string, or messages.
@@ -101,11 +143,7 @@ pub(super) fn initial(
             }]))
         }
         Some(list @ Value::Array(_)) => messages(list, path).map(Some),
-        Some(other) => Err(ApiError::wrong_type(
-            path,
-            "a string or an array",
-            type_name(&other),
-        )),
+        Some(other) => Err(not_text_nor_list(path, &other)),
     }
 }
 
@@ -122,26 +160,37 @@ fn user_message(value: Value, path: String) -> Result<UserMessage, ApiError> {
     fields.one_of("type", &[("message", ())])?;
     fields.required_one_of("role", &[("user", ())])?;
     let path = fields.path_of("content");
-    let parts = some(array(fields.require("content")?, &path, MAX_LIST)?, &path)?;
-    let content = parts
-        .into_iter()
-        .map(|(part, path)| part_of(part, path))
-        .collect::<Result<_, _>>()?;
+    let content = some(parts(fields.require("content")?, &path)?, &path)?;
     fields.finish()?;
     Ok(UserMessage { content })
 }
 
+fn parts(value: Value, path: &str) -> Result<Vec<InputContent>, ApiError> {
+    array(value, path, MAX_LIST)?
+        .into_iter()
+        .map(|(part, path)| part_of(part, path))
+        .collect()
+}
+
 fn part_of(value: Value, path: String) -> Result<InputContent, ApiError> {
     let mut fields = Fields::of(value, path)?;
-    if !fields.required_one_of("type", &[("input_text", true), ("input_image", false)])? {
-        return Err(ApiError::unsupported_value(
-            &fields.path_of("type"),
-            "input_image",
-        ));
-    }
-    let text = fields.required_string("text", 1, MAX_TEXT)?;
+    let is_image =
+        fields.required_one_of("type", &[("input_text", false), ("input_image", true)])?;
+    let part = if is_image {
+        InputContent::InputImage {
+            image_url: image::url(&mut fields, "image_url")?,
+        }
+    } else {
+        InputContent::InputText {
+            text: fields.required_string("text", 1, MAX_TEXT)?,
+        }
+    };
     fields.finish()?;
-    Ok(InputContent::InputText { text })
+    Ok(part)
+}
+
+fn not_text_nor_list(path: &str, value: &Value) -> ApiError {
+    ApiError::wrong_type(path, "a string or an array", value.type_name())
 }
 
 /// A list that must not be empty.

@@ -1,12 +1,23 @@
 #![allow(clippy::unwrap_used)]
-use serde_json::json;
+mod agents;
+mod hostile;
+mod inputs;
+mod tools;
+mod updates;
+
+use serde_json::{json, Value};
 
 use super::*;
 use crate::wire::{
+    agent::inline_agent,
     item::InputContent,
     json::parse_body,
-    session::{Effort, NetworkAccess, ServiceTier, SummaryMode, Verbosity},
+    session::{Agent, Effort, NetworkAccess, ServiceTier, SummaryMode, Verbosity},
 };
+
+fn object(body: &Value) -> Object {
+    parse_body(body.to_string().as_bytes()).unwrap()
+}
 
 fn create(body: Value) -> Result<SessionCreate, ApiError> {
     SessionCreate::read(parse_body(body.to_string().as_bytes())?)
@@ -16,7 +27,15 @@ fn events(body: Value) -> Result<EventsCreate, ApiError> {
     EventsCreate::read(parse_body(body.to_string().as_bytes())?)
 }
 
-/// A good body with some members set (or, by null in `remove`, none).
+/// The agent of a session that was made without a saved one.
+fn agent(wanted: SessionCreate) -> Agent {
+    match wanted.agent {
+        AgentChoice::Inline { model, changes } => inline_agent("agent_1".into(), model, changes),
+        AgentChoice::Saved { agent_id, .. } => unreachable!("{agent_id}"),
+    }
+}
+
+/// A good body with a member set.
 fn with(pointer: &str, value: Value) -> Value {
     let mut body =
         json!({"agent": {"model": "m"}, "environment": {"type": "openai_hosted"}, "input": "hi"});
@@ -40,10 +59,8 @@ fn the_smallest_and_the_fullest_session() {
     let small =
         create(json!({"agent": {"model": "m"}, "environment": {"type": "openai_hosted"}})).unwrap();
     assert_eq!(small.environment, EnvironmentSpec::Hosted { network: None });
-    assert_eq!(
-        (small.input, small.stream, small.agent.service_tier),
-        (None, false, ServiceTier::Auto)
-    );
+    assert_eq!((&small.input, small.stream), (&None, false));
+    assert_eq!(agent(small).service_tier, ServiceTier::Auto);
 
     let full = create(json!({
         "agent": {"model": "m", "instructions": "", "reasoning": {"effort": "xhigh", "summary": "auto"},
@@ -58,9 +75,14 @@ fn the_smallest_and_the_fullest_session() {
         "spend_control": null, "review": "none", "prompt_cache_options": {"ttl": "12h"}
     }))
     .unwrap();
-    assert_eq!(full.agent.reasoning.effort, Some(Effort::Xhigh));
-    assert_eq!(full.agent.reasoning.summary, Some(SummaryMode::Auto));
-    assert_eq!(full.agent.text.verbosity, Verbosity::Low);
+    let made = agent(full.clone());
+    assert_eq!(made.reasoning.effort, Some(Effort::Xhigh));
+    assert_eq!(made.reasoning.summary, Some(SummaryMode::Auto));
+    assert_eq!(made.text.verbosity, Verbosity::Low);
+    assert_eq!(
+        (full.review, full.spend_control),
+        (Some(Review::None), None)
+    );
     assert_eq!(
         full.environment,
         EnvironmentSpec::Hosted {
@@ -71,7 +93,7 @@ fn the_smallest_and_the_fullest_session() {
     assert_eq!(
         full.prompt_cache_options,
         Some(PromptCacheOptions {
-            ttl: Some(CacheTtl::HalfDay)
+            ttl: CacheTtl::HalfDay
         })
     );
 
@@ -140,36 +162,6 @@ fn e7_unknown_and_unbuilt_fields_are_refused_by_name() {
             "'environment.type': 'self_hosted' is not supported by this deployment yet.",
         ),
         (
-            "/agent_id",
-            json!("agent_1"),
-            "'agent_id' is not supported by this deployment yet.",
-        ),
-        (
-            "/agent/tools",
-            json!([{"type": "web_search"}]),
-            "'agent.tools' is not supported by this deployment yet.",
-        ),
-        (
-            "/agent/service_tier",
-            json!("flex"),
-            "'agent.service_tier': 'flex' is not supported by this deployment yet.",
-        ),
-        (
-            "/agent/multi_agent",
-            json!({"enabled": true}),
-            "'agent.multi_agent.enabled': 'true' is not supported by this deployment yet.",
-        ),
-        (
-            "/agent/text",
-            json!({"format": {"type": "json_schema", "schema": {}}}),
-            "'agent.text.format.type': 'json_schema' is not supported by this deployment yet.",
-        ),
-        (
-            "/agent/experimental",
-            json!({}),
-            "'agent.experimental' is not supported by this deployment yet.",
-        ),
-        (
             "/vault_ids",
             json!(["v"]),
             "'vault_ids' is not supported by this deployment yet.",
@@ -182,12 +174,7 @@ fn e7_unknown_and_unbuilt_fields_are_refused_by_name() {
         (
             "/spend_control",
             json!({"limit": 5}),
-            "'spend_control' is not supported by this deployment yet.",
-        ),
-        (
-            "/input",
-            json!([{"role": "user", "content": [{"type": "input_image", "image_url": "https://a"}]}]),
-            "'input[0].content[0].type': 'input_image' is not supported by this deployment yet.",
+            "'spend_control.limit' is not supported by this deployment yet.",
         ),
     ] {
         let error = create(with(pointer, value)).unwrap_err();
@@ -234,6 +221,60 @@ fn bad_values_are_named_by_their_path() {
             json!({"format": {}}),
             "agent.text.format.type",
         ),
+        (
+            "/agent/text",
+            json!({"format": {"type": "json_schema"}}),
+            "agent.text.format.schema",
+        ),
+        (
+            "/agent/text",
+            json!({"format": {"type": "json_schema", "schema": {"type": "array"}}}),
+            "agent.text.format.schema",
+        ),
+        (
+            "/agent/text",
+            json!({"format": {"type": "json_schema", "schema": {"type": ["object"]}}}),
+            "agent.text.format.schema",
+        ),
+        (
+            "/agent/text",
+            json!({"format": {"type": "json_schema", "schema": null}}),
+            "agent.text.format.schema",
+        ),
+        (
+            "/agent/text",
+            json!({"format": {"type": "text", "schema": {}}}),
+            "agent.text.format.schema",
+        ),
+        ("/agent/service_tier", json!("slow"), "agent.service_tier"),
+        ("/agent/experimental", json!(null), "agent.experimental"),
+        (
+            "/agent/experimental",
+            json!({"time_awareness": null}),
+            "agent.experimental.time_awareness",
+        ),
+        (
+            "/agent/experimental",
+            json!({"other": true}),
+            "agent.experimental.other",
+        ),
+        (
+            "/agent/compaction",
+            json!({"async": 1}),
+            "agent.compaction.async",
+        ),
+        (
+            "/agent/multi_agent",
+            json!({"enabled": null}),
+            "agent.multi_agent.enabled",
+        ),
+        ("/agent/metadata", json!({}), "agent.metadata"),
+        ("/agent_id", json!(""), "agent_id"),
+        ("/agent_id", json!("a".repeat(65)), "agent_id"),
+        ("/agent_id", json!(7), "agent_id"),
+        ("/spend_control", json!({}), "spend_control.limit"),
+        ("/spend_control", json!({"limit": 0}), "spend_control.limit"),
+        ("/spend_control", json!(5), "spend_control"),
         ("/environment", json!(null), "environment"),
         ("/environment", json!({}), "environment.type"),
         (
@@ -327,75 +368,6 @@ fn some_sessions_need_input() {
             "conversation-only sessions currently require initial input"
         );
     }
-}
-
-#[test]
-fn events_are_messages_and_cancels() {
-    let content = json!([{"type": "input_text", "text": "hi"}]);
-    let read = events(json!({"events": [
-        {"type": "agent.session.input.message", "input": [{"role": "user", "content": content}]},
-        {"type": "agent.session.input.cancel"}
-    ]}));
-    let expected = vec![
-        SessionInput::Message {
-            input: vec![message("hi")],
-        },
-        SessionInput::Cancel,
-    ];
-    assert_eq!(read.unwrap().events, expected);
-    assert_eq!(events(json!({"events": []})).unwrap().events, vec![]);
-
-    for (body, param) in [
-        (json!({}), "events"),
-        (json!(null), "events"),
-        (json!({"events": null}), "events"),
-        (json!({"events": {}}), "events"),
-        (json!({"events": [], "stream": true}), "stream"),
-        (json!({"events": [null]}), "events[0]"),
-        (json!({"events": [{}]}), "events[0].type"),
-        (
-            json!({"events": [{"type": "agent.session.input.nothing"}]}),
-            "events[0].type",
-        ),
-        (
-            json!({"events": [{"type": "agent.session.input.tool_result", "call_id": "c"}]}),
-            "events[0].type",
-        ),
-        (
-            json!({"events": [{"type": "agent.session.input.cancel", "turn_id": "t"}]}),
-            "events[0].turn_id",
-        ),
-        (
-            json!({"events": [{"type": "agent.session.input.message"}]}),
-            "events[0].input",
-        ),
-        (
-            json!({"events": [{"type": "agent.session.input.message", "input": "hi"}]}),
-            "events[0].input",
-        ),
-        (
-            json!({"events": [{"type": "agent.session.input.message", "input": []}]}),
-            "events[0].input",
-        ),
-        (
-            json!({"events": [{"type": "agent.session.input.message", "input": [{"role": "user", "content": [7]}]}]}),
-            "events[0].input[0].content[0]",
-        ),
-        (
-            json!({"events": [{"type": "agent.session.input.message", "input": [{"role": "user", "content": [{"type": "input_text", "text": "x", "file": 1}]}]}]}),
-            "events[0].input[0].content[0].file",
-        ),
-        (
-            json!({"events": vec![json!({"type": "agent.session.input.cancel"}); MAX_LIST + 1]}),
-            "events",
-        ),
-    ] {
-        assert_eq!(events(body).unwrap_err().param.as_deref(), Some(param));
-    }
-    assert!(events(
-        json!({"events": vec![json!({"type": "agent.session.input.cancel"}); MAX_LIST]})
-    )
-    .is_ok());
 }
 
 #[test]

@@ -3,14 +3,21 @@ use super::*;
 
 const S: &str = "sess_0123456789abcdef0123456789abcdef";
 const T: &str = "turn_0123456789abcdef0123456789abcdef";
+const A: &str = "agent_0123456789abcdef0123456789abcdef";
 
 #[test]
 fn every_route_is_found() {
     let base = "/v1/agents/sessions";
     for (method, path, route) in [
+        ("POST", "/v1/agents".to_owned(), Route::AgentCreate),
+        ("GET", "/v1/agents".to_owned(), Route::AgentList),
+        ("GET", format!("/v1/agents/{A}"), Route::AgentRetrieve(A)),
+        ("POST", format!("/v1/agents/{A}"), Route::AgentUpdate(A)),
+        ("DELETE", format!("/v1/agents/{A}"), Route::AgentDelete(A)),
         ("POST", base.to_owned(), Route::SessionCreate),
         ("GET", base.to_owned(), Route::SessionList),
         ("GET", format!("{base}/{S}"), Route::SessionRetrieve(S)),
+        ("POST", format!("{base}/{S}"), Route::SessionUpdate(S)),
         ("DELETE", format!("{base}/{S}"), Route::SessionDelete(S)),
         ("POST", format!("{base}/{S}/events"), Route::EventsCreate(S)),
         ("GET", format!("{base}/{S}/events"), Route::EventsStream(S)),
@@ -25,6 +32,36 @@ fn every_route_is_found() {
             "GET",
             format!("{base}/{S}/turns/{T}/items"),
             Route::TurnItemList(S, T),
+        ),
+        (
+            "GET",
+            format!("{base}/{S}/subagents"),
+            Route::SubagentList(S),
+        ),
+        (
+            "GET",
+            format!("{base}/{S}/subagents/{A}"),
+            Route::SubagentRetrieve(S, A),
+        ),
+        (
+            "GET",
+            format!("{base}/{S}/subagents/{A}/items"),
+            Route::SubagentItemList(S, A),
+        ),
+        (
+            "GET",
+            format!("{base}/{S}/subagents/{A}/turns"),
+            Route::SubagentTurnList(S, A),
+        ),
+        (
+            "GET",
+            format!("{base}/{S}/subagents/{A}/turns/{T}"),
+            Route::SubagentTurnRetrieve(S, A, T),
+        ),
+        (
+            "GET",
+            format!("{base}/{S}/subagents/{A}/turns/{T}/items"),
+            Route::SubagentTurnItemList(S, A, T),
         ),
     ] {
         assert_eq!(find(method, &path), Ok(route));
@@ -45,6 +82,39 @@ fn every_route_is_found() {
         (error.status, error.headers),
         (405, vec![("allow", "GET, HEAD".to_owned())])
     );
+    for (method, path, allow) in [
+        ("PUT", "/v1/agents".to_owned(), "GET, HEAD, POST"),
+        ("DELETE", base.to_owned(), "GET, HEAD, POST"),
+        ("PUT", format!("/v1/agents/{A}"), "GET, HEAD, POST, DELETE"),
+        ("PATCH", format!("{base}/{S}"), "GET, HEAD, POST, DELETE"),
+        ("DELETE", format!("{base}/{S}/events"), "GET, HEAD, POST"),
+        ("POST", format!("{base}/{S}/subagents"), "GET, HEAD"),
+    ] {
+        let error = find(method, &path).unwrap_err();
+        assert_eq!(
+            (error.status, error.headers),
+            (405, vec![("allow", allow.to_owned())]),
+            "{method} {path}"
+        );
+    }
+}
+
+/// Names of endpoints are never taken for an agent's id, whether the endpoint is built or not.
+#[test]
+fn what_is_not_built_is_no_agent() {
+    for path in [
+        "environments",
+        "environments/templates",
+        "environments/env_1",
+        "automations",
+        "automations/x/pause",
+    ] {
+        for method in ["GET", "POST", "DELETE", "PUT"] {
+            let error = find(method, &format!("/v1/agents/{path}")).unwrap_err();
+            assert_eq!(error, ApiError::no_route(), "{method} {path}");
+        }
+    }
+    assert_eq!(find("GET", "/v1/agents/sessions"), Ok(Route::SessionList));
 }
 
 /// E5: only the raw path decides, and nothing in it is forgiven.
@@ -54,7 +124,6 @@ fn e5_other_spellings_are_other_paths() {
         "",
         "/",
         "/v1",
-        "/v1/agents",
         "/v1/agents/",
         "/v1/agents/sessions/",
         "//v1/agents/sessions",
@@ -79,6 +148,14 @@ fn e5_other_spellings_are_other_paths() {
         &format!("/v1/agents/sessions/{S}/events/"),
         &format!("/v1/agents/sessions//{S}"),
         &format!("/v1/agents/sessions/{S}/artifacts"),
+        &format!("/v1/agents/sessions/{S}/traces"),
+        &format!("/v1/agents/sessions/{S}/subagents/"),
+        &format!("/v1/agents/sessions/{S}/subagents/{A}/turns/{T}/items/x"),
+        &format!("/v1/agents/sessions/{S}/subagents/{A}/turns/{T}/items/"),
+        &format!("/v1/agents/{A}/"),
+        &format!("/v1/agents/{A}/sessions"),
+        "/v1/agentsx",
+        "/v1/agents?",
         &format!("/v1/agents/sessions/{S}/turns/"),
         &format!("/v1/agents/sessions/{S}/turns/{T}/items/x"),
         &format!("/v1/agents/sessions/{S}/turns/{T}/items/"),
@@ -87,11 +164,7 @@ fn e5_other_spellings_are_other_paths() {
     ] {
         for method in ["GET", "POST"] {
             let status = find(method, path).unwrap_err().status;
-            // A one-segment rest is an id position: GET finds no such id, POST finds no such method.
-            assert!(
-                status == 404 || (method == "POST" && status == 405),
-                "{method} {path}: {status}"
-            );
+            assert_eq!(status, 404, "{method} {path}");
         }
     }
 }
@@ -117,6 +190,16 @@ fn impossible_ids_are_nobody_s() {
     }
     let path = format!("/v1/agents/sessions/{S}/turns/{S}");
     assert_eq!(find("GET", &path).unwrap_err(), ApiError::not_found(S));
+    let path = format!("/v1/agents/sessions/{S}/subagents/{T}");
+    assert_eq!(find("GET", &path).unwrap_err(), ApiError::not_found(T));
+    let path = format!("/v1/agents/sessions/{S}/subagents/{A}/turns/{A}");
+    assert_eq!(find("GET", &path).unwrap_err(), ApiError::not_found(A));
+    for method in ["GET", "POST", "DELETE"] {
+        assert_eq!(
+            find(method, &format!("/v1/agents/{S}")).unwrap_err(),
+            ApiError::not_found(S)
+        );
+    }
     let long = format!("/v1/agents/sessions/{}", "a".repeat(1 << 20));
     assert!(find("GET", &long).unwrap_err().message.len() < 200);
 }

@@ -1,38 +1,73 @@
+use super::cells::Cells;
 use crate::tenant::TenantHash;
 use crate::wire::item::InputContent;
 use crate::wire::session::{self, TokenUsage};
+use crate::wire::subagent::Subagent;
 use crate::wire::turn::Turn;
-use cloister_protocol::AgentSettings;
+use cloister_protocol::{Decision, Json, Phase};
 use serde::{Deserialize, Serialize};
 
 /// A session: what the API shows of it, and what is not shown.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+///
+/// It is stored in [cells](super::Cell): what is large and rarely changes apart from what changes with each event.
+#[derive(Clone, Debug)]
 pub struct Session {
-    /// Whose it is and how its agent runs; never changes.
+    /// Whose it is; never changes.
     pub identity: Identity,
     /// As the API shows it.
     pub public: session::Session,
-    /// Rises with each change of `public`; orders copies of it in the catalog.
+    /// Rises with each change of `public` that the catalog is told of; orders copies there.
     pub version: u64,
-    pub(super) running: Option<Running>,
-    /// Messages that wait for the running turn to start, or for the next turn, in order.
-    pub(super) waiting: Vec<UserMessage>,
-    /// Messages sent to steer a turn, until the harness answers.
-    pub(super) steering: Vec<Steering>,
-    pub(super) seen: Seen,
+    pub(super) core: Core,
+    /// Items of the running turn that have begun and not ended, by output index.
+    pub(super) open: Cells<OpenItem>,
+    /// What waits for the running turn to start, or for the next turn, in order.
+    pub(super) waiting: Cells<Said>,
+    /// What was sent to steer the running turn, until the harness answers.
+    pub(super) steering: Cells<Steering>,
+    /// Function calls: those that are open, and the newest of those that are not.
+    pub(super) calls: Cells<FunctionCall>,
+    /// Requests for approval that are open.
+    pub(super) approvals: Cells<Approval>,
+    /// Subagents of the harness instance that runs, closed ones among them.
+    pub(super) subagents: Cells<Child>,
+    /// Whether `identity`, `public` or `version` changed since it was stored.
+    pub(super) public_changed: bool,
 }
 
-/// Whose a session is and how its agent runs.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// Whose a session is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Tenant of the session.
     pub tenant: TenantHash,
-    /// Public id of its environment.
-    pub environment_id: String,
-    /// Preset that `agent.model` named.
-    pub preset: String,
-    /// The agent's settings as the harness takes them.
-    pub settings: AgentSettings,
+    /// Public id of its environment; none for a session that only talks.
+    pub environment_id: Option<String>,
+    /// Name of its event log, from which the ids of its events are made.
+    pub stream: String,
+}
+
+/// What changes with each event: small.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Core {
+    pub last_active_at: u64,
+    pub usage: Option<TokenUsage>,
+    pub running: Option<Running>,
+    pub seen: Seen,
+    /// Place of the newest event in the log.
+    pub last_event: u64,
+    /// Bytes that the log holds.
+    pub log_bytes: u64,
+    /// Place of the newest event that the log does not hold any more.
+    pub log_trimmed: u64,
+}
+
+/// A part of a conversation that the user, or a function of the client, contributed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Said {
+    /// What is said.
+    pub content: UserMessage,
+    /// Whether it is shown as a message of the user; what a function gave late is shown as its output.
+    pub shown: bool,
 }
 
 /// What a user said at once: the parts of one message.
@@ -44,11 +79,12 @@ pub(super) struct Running {
     pub turn: Turn,
     pub usage: Option<TokenUsage>,
     pub next_output_index: u32,
-    pub open: Vec<OpenItem>,
     /// Why it is being stopped, and when its containers end if it has not stopped, Unix milliseconds.
     pub stopping: Option<(Stopping, u64)>,
     /// When it is stopped, Unix milliseconds.
     pub deadline: u64,
+    /// Bytes of events and items it has written.
+    pub written: u64,
 }
 
 /// Why a turn is being stopped.
@@ -58,6 +94,8 @@ pub(super) enum Stopping {
     Cancelled,
     /// It ran past its deadline.
     TimedOut,
+    /// It wrote more than a turn may.
+    Flooded,
 }
 
 /// An item that has begun and not ended.
@@ -67,36 +105,88 @@ pub(super) struct OpenItem {
     pub harness_id: String,
     /// The public id.
     pub id: String,
-    pub output_index: u32,
-    pub so_far: SoFar,
+    pub kind: OpenKind,
+    /// What has been shown of its text, part by part. Stored apart, delta by delta.
+    #[serde(skip)]
+    pub texts: Vec<String>,
 }
 
-/// What has been shown of an open item.
+/// What an open item is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum SoFar {
+pub(super) enum OpenKind {
     Message {
-        text: String,
-        phase: Option<cloister_protocol::Phase>,
+        phase: Option<Phase>,
     },
-    Reasoning {
-        parts: Vec<String>,
-    },
+    Reasoning,
     Command {
         command: String,
         cwd: Option<String>,
     },
+    /// What has no text and is made of the harness's item when it ends.
+    Whole(Box<cloister_protocol::ItemKind>),
 }
 
-/// A message sent to steer a turn.
+/// Something that was sent to steer the running turn.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Steering {
     pub input_id: String,
+    pub said: Vec<Said>,
+}
+
+/// A call of a function of the client.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct FunctionCall {
+    pub call_id: String,
     pub turn_id: String,
-    pub messages: Vec<UserMessage>,
+    pub name: String,
+    pub arguments: Json,
+    /// The public id of its item.
+    pub item_id: String,
+    pub output_index: u32,
+    /// Whether the turn goes on without its result.
+    pub asynchronous: bool,
+    pub state: CallState,
+}
+
+/// Where a function call stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum CallState {
+    /// The client has not answered.
+    Open,
+    /// It has; a digest of the answer, to know it again.
+    Answered(String),
+    /// Its turn ended first.
+    Dropped,
+}
+
+/// An open request for approval.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Approval {
+    /// The public id.
+    pub request_id: String,
+    /// The harness's id.
+    pub harness_id: String,
+    pub turn_id: String,
+    pub server: String,
+    pub tool: Option<String>,
+    pub message: String,
+    pub arguments: Option<Json>,
+    /// The client's answer, once it is given: then the harness closes the request.
+    pub decision: Option<Decision>,
+}
+
+/// A subagent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Child {
+    /// The harness's id.
+    pub harness_id: String,
+    pub public: Subagent,
+    /// Its turns that run, with the harness's ids.
+    pub turns: Vec<(String, Turn)>,
 }
 
 /// The newest event of a harness that was taken.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Seen {
     pub epoch: u64,
     pub seq: u64,
@@ -106,39 +196,90 @@ impl Session {
     /// A session that was just created, idle.
     pub fn new(identity: Identity, public: session::Session) -> Self {
         Self {
+            core: Core {
+                last_active_at: public.last_active_at,
+                ..Core::default()
+            },
             identity,
             public,
             version: 1,
-            running: None,
-            waiting: Vec::new(),
-            steering: Vec::new(),
-            seen: Seen::default(),
+            open: Cells::default(),
+            waiting: Cells::default(),
+            steering: Cells::default(),
+            calls: Cells::default(),
+            approvals: Cells::default(),
+            subagents: Cells::default(),
+            public_changed: true,
         }
     }
 
     /// When [`step`](Self::step) wants a [`Tick`](super::Input::Tick), Unix milliseconds.
     pub fn wake_at(&self) -> Option<u64> {
-        self.running
+        self.core
+            .running
             .as_ref()
             .map(|running| running.stopping.map_or(running.deadline, |(_, end)| end))
     }
 
     /// Whether it may be deleted: nothing runs and nothing waits.
     pub fn is_settled(&self) -> bool {
-        self.running.is_none() && self.waiting.is_empty() && self.steering.is_empty()
+        self.core.running.is_none() && self.waiting.is_empty() && self.steering.is_empty()
     }
 
     /// How much input waits to be taken, in bytes of JSON.
     pub fn waiting_bytes(&self) -> usize {
-        let steering = self.steering.iter().map(|steering| &steering.messages);
-        let all: Vec<_> = std::iter::once(&self.waiting).chain(steering).collect();
-        serde_json::to_vec(&all).map_or(usize::MAX, |json| json.len())
+        let waiting = self.waiting.iter().map(|(_, said)| said);
+        let steering = self
+            .steering
+            .iter()
+            .flat_map(|(_, steering)| &steering.said);
+        waiting
+            .chain(steering)
+            .map(|said| bytes_of(&said.content))
+            .sum()
     }
 
     /// The running turn's id.
     pub fn running_turn(&self) -> Option<&str> {
-        self.running
+        self.core
+            .running
             .as_ref()
             .map(|running| running.turn.id.as_str())
     }
+
+    /// Place of the newest event in the log.
+    pub fn last_event(&self) -> u64 {
+        self.core.last_event
+    }
+
+    /// Bytes that the log holds.
+    pub fn log_bytes(&self) -> u64 {
+        self.core.log_bytes
+    }
+
+    /// Place after which the log is whole.
+    pub fn log_begins(&self) -> u64 {
+        self.core.log_trimmed
+    }
+
+    /// The oldest events of the log, `bytes` up to place `last`, are gone.
+    pub fn log_trimmed(&mut self, bytes: u64, last: u64) {
+        self.core.log_bytes = self.core.log_bytes.saturating_sub(bytes);
+        self.core.log_trimmed = last;
+    }
+
+    /// Highest event of the harness instance `epoch` that was taken; 0 for none.
+    pub fn seen(&self, epoch: u64) -> u64 {
+        let Seen { epoch: seen, seq } = self.core.seen;
+        if seen == epoch {
+            seq
+        } else {
+            0
+        }
+    }
+}
+
+/// Bytes of a message as JSON, which is how it is stored.
+pub fn bytes_of(content: &[InputContent]) -> usize {
+    serde_json::to_vec(content).map_or(usize::MAX, |json| json.len())
 }

@@ -1,10 +1,15 @@
-use super::state::{Running, Session, Steering, Stopping, UserMessage};
-use crate::wire::event::{Event, ItemEvent, SessionEvent, TurnEndEvent, TurnEvent};
+use super::log::Chunk;
+use super::state::{Said, Seen, Session, Stopping, UserMessage};
+use super::stored::TextWrite;
+use super::{lifecycle, log};
+use crate::wire::event::{Event, SessionEvent, TurnEvent};
 use crate::wire::id::Kind;
-use crate::wire::item::{InputContent, Item, Message};
-use crate::wire::session::{SessionStatus, TokenUsage};
-use crate::wire::turn::{Turn, TurnError, TurnErrorCode, TurnObject, TurnStatus};
-use cloister_protocol::{self as protocol, FailureCode, Outcome};
+use crate::wire::item::{Item, ToolOutput};
+use crate::wire::request::SessionUpdate;
+use crate::wire::session::SessionStatus;
+use crate::wire::subagent::Subagent;
+use crate::wire::turn::{Turn, TurnErrorCode};
+use cloister_protocol::{self as protocol, Decision};
 use serde::{Deserialize, Serialize};
 
 /// What happens to a session.
@@ -14,6 +19,17 @@ pub enum Input {
     Messages(Vec<UserMessage>),
     /// The client cancels what runs.
     Cancel,
+    /// The client gives the result of a function call.
+    ToolResult(ToolResult),
+    /// The client answers a request for approval.
+    ApprovalResult {
+        /// The request.
+        request_id: String,
+        /// The answer.
+        decision: Decision,
+    },
+    /// The client changes the session.
+    Update(Box<SessionUpdate>),
     /// The harness instance `epoch` reports.
     Harness {
         /// Epoch of the instance.
@@ -21,7 +37,7 @@ pub enum Input {
         /// Number of the event.
         seq: u64,
         /// The event.
-        event: protocol::Event,
+        event: Box<protocol::Event>,
     },
     /// The turn could not be brought to a harness.
     NotStarted {
@@ -42,42 +58,72 @@ pub enum Input {
     Tick,
 }
 
+/// The client's result of a function call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The turn of the call.
+    pub turn_id: String,
+    /// The call.
+    pub call_id: String,
+    /// Whether the function did its work.
+    pub success: bool,
+    /// What it gave.
+    pub output: Option<ToolOutput>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// Why a client's input is not taken. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Refused {
+    /// No such function call: it may come yet, so the client may try again.
+    UnknownCall(String),
+    /// The function call belongs to another turn.
+    OtherTurn(String),
+    /// The call or request has another answer, or its turn is over.
+    Answered(String),
+    /// No such request for approval.
+    UnknownApproval(String),
+    /// The session has failed.
+    Failed,
+}
+
 /// What follows: stored in one transaction with the changed state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Step {
     /// For the log, in order.
-    pub events: Vec<Event>,
+    pub chunks: Vec<Chunk>,
     /// Items to write, in order.
     pub items: Vec<ItemWrite>,
-    /// Turns to write.
+    /// Turns to write, in order.
     pub turns: Vec<Turn>,
+    /// Subagents to write, in order.
+    pub subagents: Vec<Subagent>,
+    /// Text of open items to add, in order.
+    pub texts: Vec<TextWrite>,
     /// For the outbox, in order.
     pub effects: Vec<Effect>,
-}
-
-impl Step {
-    /// Adds what follows from a later input.
-    pub fn extend(&mut self, later: Step) {
-        self.events.extend(later.events);
-        self.items.extend(later.items);
-        self.turns.extend(later.turns);
-        self.effects.extend(later.effects);
-    }
 }
 
 /// A change of the stored conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ItemWrite {
-    /// A new item at the end of the conversation.
-    Append(Item),
+    /// A new item at the end of a conversation.
+    Append {
+        /// Whose conversation; none for the session's own agent.
+        subagent: Option<String>,
+        /// The item.
+        item: Item,
+    },
     /// The same item, further on.
     Update(Item),
     /// An item that did not come to be.
     Remove(String),
 }
 
-/// What is to be done by others. Doing it again is harmless.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What is to be done by others. Doing it again is harmless: each names its turn, input, call or request, which are known
+/// again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect {
     /// The harness runs a turn.
     Run {
@@ -95,13 +141,36 @@ pub enum Effect {
         /// What the user said.
         input: Vec<protocol::Input>,
     },
+    /// The harness gets the result of a function call.
+    ToolResult {
+        /// The turn.
+        turn_id: String,
+        /// The call.
+        call_id: String,
+        /// Whether the function did its work.
+        success: bool,
+        /// What it gave.
+        output: Vec<protocol::Input>,
+    },
+    /// The harness gets the answer to a request for approval.
+    Approval {
+        /// The turn.
+        turn_id: String,
+        /// The harness's id of the request.
+        request_id: String,
+        /// The answer.
+        decision: Decision,
+    },
     /// The harness stops a turn.
     Interrupt {
         /// The turn.
         turn_id: String,
     },
-    /// Both containers end.
-    Destroy,
+    /// Both containers end, unless a later turn than this runs in them.
+    Destroy {
+        /// The turn that did not stop.
+        turn_id: String,
+    },
 }
 
 /// What a step needs from outside: the time, random bytes for ids, and the limits.
@@ -127,410 +196,152 @@ impl Seeds<'_> {
 }
 
 impl Session {
-    /// Takes one input.
-    pub fn step(&mut self, input: Input, seeds: &mut Seeds<'_>) -> Step {
-        let mut step = Step::default();
-        if !matches!(input, Input::Tick) {
-            self.public.last_active_at = seeds.seconds();
-        }
+    /// Takes one input. What a client sends may be refused, and then nothing has changed; anything else is taken, or
+    /// ignored if it is late.
+    pub fn step(
+        &mut self,
+        input: Input,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) -> Result<(), Refused> {
         match input {
-            Input::Messages(messages) => self.take_messages(messages, seeds, &mut step),
-            Input::Cancel => self.stop(Stopping::Cancelled, seeds, &mut step),
+            Input::Messages(messages) => {
+                self.refuse_failed()?;
+                let said = messages.into_iter().map(|content| Said {
+                    content,
+                    shown: true,
+                });
+                self.hear(said.collect(), seeds, step);
+            }
+            Input::Cancel => self.stop(Stopping::Cancelled, seeds, step),
+            Input::ToolResult(result) => self.take_result(result, seeds, step)?,
+            Input::ApprovalResult {
+                request_id,
+                decision,
+            } => self.take_approval(&request_id, decision, seeds, step)?,
+            Input::Update(update) => {
+                update.apply(&mut self.public);
+                self.public_changed(seeds);
+            }
             Input::Harness { epoch, seq, event } => {
                 if self.is_new(epoch, seq) {
-                    self.take_event(event, seeds, &mut step);
+                    self.take_event(*event, seeds, step);
+                    self.stop_flood(seeds, step);
                 }
             }
             Input::NotStarted { turn_id } => {
-                self.lose(&turn_id, TurnErrorCode::SandboxError, seeds, &mut step)
+                self.lose(&turn_id, TurnErrorCode::SandboxError, seeds, step)
             }
             Input::Lost { turn_id } => {
-                self.lose(&turn_id, TurnErrorCode::InternalError, seeds, &mut step)
+                self.lose(&turn_id, TurnErrorCode::InternalError, seeds, step)
             }
-            Input::NotSteered { input_id } => self.steer_refused(&input_id, seeds, &mut step),
-            Input::Tick => self.tick(seeds, &mut step),
+            Input::NotSteered { input_id } => self.steer_refused(&input_id, seeds, step),
+            Input::Tick => {
+                self.tick(seeds, step);
+                return Ok(());
+            }
         }
-        if step
-            .events
-            .iter()
-            .any(|event| matches!(event, Event::SessionInProgress(_) | Event::SessionIdle(_)))
-        {
-            self.version += 1;
+        self.core.last_active_at = seeds.seconds();
+        self.public.last_active_at = self.core.last_active_at;
+        Ok(())
+    }
+
+    /// Whether an effect is still to be carried out. What concerns a turn that has ended meanwhile is not: carried out late,
+    /// it would run a turn that is over.
+    pub fn wants(&self, effect: &Effect) -> bool {
+        match effect {
+            Effect::Run { turn_id, .. }
+            | Effect::Steer { turn_id, .. }
+            | Effect::ToolResult { turn_id, .. }
+            | Effect::Approval { turn_id, .. }
+            | Effect::Interrupt { turn_id } => self.running_turn() == Some(turn_id),
+            Effect::Destroy { .. } => true,
         }
-        step
+    }
+
+    /// Writes the first event of a session's log, which creation streams begin with.
+    pub fn created(&mut self, step: &mut Step) {
+        let session = Box::new(self.public.clone());
+        self.emit(Event::SessionCreated(SessionEvent { session }), step);
     }
 
     /// Whether a harness event has not been taken yet. Events come in order; those of an older instance are over.
     fn is_new(&mut self, epoch: u64, seq: u64) -> bool {
-        let newer = (epoch, seq) > (self.seen.epoch, self.seen.seq);
+        let newer = (epoch, seq) > (self.core.seen.epoch, self.core.seen.seq);
         if newer {
-            self.seen = super::state::Seen { epoch, seq };
+            self.core.seen = Seen { epoch, seq };
         }
         newer
     }
 
-    fn take_messages(
+    pub(super) fn refuse_failed(&self) -> Result<(), Refused> {
+        match self.public.status {
+            SessionStatus::Failed => Err(Refused::Failed),
+            SessionStatus::Idle
+            | SessionStatus::InProgress
+            | SessionStatus::RequiresAction
+            | SessionStatus::BudgetReached => Ok(()),
+        }
+    }
+
+    fn stop_flood(&mut self, seeds: &mut Seeds<'_>, step: &mut Step) {
+        let flood = self
+            .core
+            .running
+            .as_ref()
+            .is_some_and(|running| running.written > lifecycle::MAX_TURN_BYTES);
+        if flood {
+            self.stop(Stopping::Flooded, seeds, step);
+        }
+    }
+
+    pub(super) fn emit(&mut self, event: Event, step: &mut Step) {
+        self.core.last_event += 1;
+        let bytes = log::append(
+            &mut step.chunks,
+            &self.identity.stream,
+            self.core.last_event,
+            &event,
+        );
+        self.core.log_bytes += bytes;
+        self.count_written(bytes);
+    }
+
+    /// The running turn has made something of this size to store.
+    pub(super) fn count_written(&mut self, bytes: u64) {
+        if let Some(running) = &mut self.core.running {
+            running.written += bytes;
+        }
+    }
+
+    /// The public session changed: the catalog is told of the new version.
+    pub(super) fn public_changed(&mut self, seeds: &Seeds<'_>) {
+        self.core.last_active_at = seeds.seconds();
+        self.public.last_active_at = self.core.last_active_at;
+        self.version += 1;
+        self.public_changed = true;
+    }
+
+    pub(super) fn emit_session(
         &mut self,
-        messages: Vec<UserMessage>,
-        seeds: &mut Seeds<'_>,
+        event: impl FnOnce(SessionEvent) -> Event,
         step: &mut Step,
     ) {
-        if messages.is_empty() {
-            return;
-        }
-        match &self.running {
-            None => self.begin(messages, seeds, step),
-            // A turn that the harness has not taken cannot be steered, nor one that stops.
-            Some(running)
-                if running.turn.status == TurnStatus::Queued || running.stopping.is_some() =>
-            {
-                self.waiting.extend(messages)
-            }
-            Some(_) => self.steer(messages, seeds, step),
-        }
+        let session = Box::new(self.public.clone());
+        self.emit(event(SessionEvent { session }), step);
     }
 
-    fn begin(&mut self, messages: Vec<UserMessage>, seeds: &mut Seeds<'_>, step: &mut Step) {
-        let turn = Turn {
-            id: seeds.id(Kind::Turn),
-            object: TurnObject::Turn,
-            session_id: self.public.id.clone(),
-            agent_id: self.public.agent.id.clone(),
-            subagent_id: None,
-            status: TurnStatus::Queued,
-            created_at: seeds.seconds(),
-            started_at: None,
-            completed_at: None,
-            error: None,
-            usage: None,
-            prompt_cache_options: self.public.prompt_cache_options,
-        };
-        let turn_id = turn.id.clone();
-        step.events
-            .push(Event::TurnCreated(self.turn_event(&turn, seeds)));
-        step.turns.push(turn.clone());
-        let input = harness_input(&messages);
-        self.add_user_items(&turn_id, messages, seeds, step);
-        self.running = Some(Running {
-            turn,
-            usage: None,
-            next_output_index: 0,
-            open: Vec::new(),
-            stopping: None,
-            deadline: seeds.now + seeds.turn_deadline,
-        });
-        self.public.status = SessionStatus::InProgress;
-        step.events
-            .push(Event::SessionInProgress(self.session_event(seeds)));
-        step.effects.push(Effect::Run { turn_id, input });
-    }
-
-    fn steer(&mut self, messages: Vec<UserMessage>, seeds: &mut Seeds<'_>, step: &mut Step) {
-        let Some(running) = &self.running else { return };
-        let turn_id = running.turn.id.clone();
-        let input_id = seeds.id(Kind::Message);
-        step.effects.push(Effect::Steer {
-            turn_id: turn_id.clone(),
-            input_id: input_id.clone(),
-            input: harness_input(&messages),
-        });
-        self.steering.push(Steering {
-            input_id,
-            turn_id,
-            messages,
-        });
-    }
-
-    pub(super) fn steered(&mut self, input_id: &str, seeds: &mut Seeds<'_>, step: &mut Step) {
-        if let Some(at) = self
-            .steering
-            .iter()
-            .position(|steering| steering.input_id == input_id)
-        {
-            let Steering {
-                turn_id, messages, ..
-            } = self.steering.remove(at);
-            self.add_user_items(&turn_id, messages, seeds, step);
-        }
-    }
-
-    /// What a turn did not take becomes the next turn's.
-    pub(super) fn steer_refused(&mut self, input_id: &str, seeds: &mut Seeds<'_>, step: &mut Step) {
-        if let Some(at) = self
-            .steering
-            .iter()
-            .position(|steering| steering.input_id == input_id)
-        {
-            let messages = self.steering.remove(at).messages;
-            self.waiting.extend(messages);
-            self.begin_waiting(seeds, step);
-        }
-    }
-
-    fn begin_waiting(&mut self, seeds: &mut Seeds<'_>, step: &mut Step) {
-        if self.running.is_none() && !self.waiting.is_empty() {
-            let messages = std::mem::take(&mut self.waiting);
-            self.begin(messages, seeds, step);
-        }
-    }
-
-    fn add_user_items(
+    pub(super) fn emit_turn(
         &mut self,
-        turn_id: &str,
-        messages: Vec<UserMessage>,
-        seeds: &mut Seeds<'_>,
+        event: impl FnOnce(TurnEvent) -> Event,
+        turn: &Turn,
         step: &mut Step,
     ) {
-        for content in messages {
-            let item = Item::Message(Message::of_user(
-                seeds.id(Kind::Message),
-                turn_id.to_owned(),
-                content,
-            ));
-            step.items.push(ItemWrite::Append(item.clone()));
-            step.events.push(Event::ItemAdded(ItemEvent {
-                event_id: seeds.id(Kind::Event),
-                session_id: self.public.id.clone(),
-                turn_id: turn_id.to_owned(),
-                item: Box::new(item),
-                output_index: None,
-            }));
-        }
-    }
-
-    /// The harness took the turn.
-    pub(super) fn started(&mut self, seeds: &mut Seeds<'_>, step: &mut Step) {
-        let Some(running) = &mut self.running else {
-            return;
-        };
-        if running.turn.status != TurnStatus::Queued {
-            return;
-        }
-        running.turn.status = TurnStatus::InProgress;
-        running.turn.started_at = Some(seeds.seconds());
-        let turn = running.turn.clone();
-        let stopping = running.stopping.is_some();
-        step.events
-            .push(Event::TurnInProgress(self.turn_event(&turn, seeds)));
-        step.turns.push(turn);
-        if !stopping && !self.waiting.is_empty() {
-            let messages = std::mem::take(&mut self.waiting);
-            self.steer(messages, seeds, step);
-        }
-    }
-
-    fn stop(&mut self, why: Stopping, seeds: &mut Seeds<'_>, step: &mut Step) {
-        if why == Stopping::Cancelled {
-            // Said before the cancel: it never reaches the model.
-            self.waiting.clear();
-        }
-        let Some(running) = &mut self.running else {
-            return;
-        };
-        match running.stopping {
-            Some((Stopping::Cancelled, _)) => {}
-            // A cancel of a turn that is being stopped for its deadline reads as cancelled.
-            Some((Stopping::TimedOut, end)) => running.stopping = Some((why, end)),
-            None => {
-                running.stopping = Some((why, seeds.now + seeds.cancel_deadline));
-                step.effects.push(Effect::Interrupt {
-                    turn_id: running.turn.id.clone(),
-                });
-            }
-        }
-    }
-
-    fn tick(&mut self, seeds: &mut Seeds<'_>, step: &mut Step) {
-        let Some(running) = &self.running else { return };
-        match running.stopping {
-            None if seeds.now >= running.deadline => self.stop(Stopping::TimedOut, seeds, step),
-            Some((_, end)) if seeds.now >= end => {
-                step.effects.push(Effect::Destroy);
-                self.ended(Outcome::Interrupted, seeds, step);
-            }
-            None | Some(_) => {}
-        }
-    }
-
-    fn lose(&mut self, turn_id: &str, code: TurnErrorCode, seeds: &mut Seeds<'_>, step: &mut Step) {
-        if self.running_turn() != Some(turn_id) {
-            return;
-        }
-        // What was sent to steer it may have been taken: it belongs to this turn, and is not run again.
-        let (gone, kept) = std::mem::take(&mut self.steering)
-            .into_iter()
-            .partition(|steering| steering.turn_id == turn_id);
-        self.steering = kept;
-        for Steering { messages, .. } in Vec::from_iter::<Vec<Steering>>(gone) {
-            self.add_user_items(turn_id, messages, seeds, step);
-        }
-        self.end(Err(code), seeds, step);
-    }
-
-    pub(super) fn lost(&mut self, seeds: &mut Seeds<'_>, step: &mut Step) {
-        if let Some(turn_id) = self.running_turn().map(str::to_owned) {
-            self.lose(&turn_id, TurnErrorCode::InternalError, seeds, step);
-        }
-    }
-
-    pub(super) fn ended(&mut self, outcome: Outcome, seeds: &mut Seeds<'_>, step: &mut Step) {
-        let result = match outcome {
-            Outcome::Completed | Outcome::Interrupted => Ok(outcome),
-            Outcome::Failed { code } => Err(error_code(code)),
-        };
-        self.end(result, seeds, step);
-    }
-
-    fn end(
-        &mut self,
-        result: Result<Outcome, TurnErrorCode>,
-        seeds: &mut Seeds<'_>,
-        step: &mut Step,
-    ) {
-        let Some(mut running) = self.running.take() else {
-            return;
-        };
-        // A cancel decides how a turn reads, whatever happened meanwhile.
-        let (status, code) = match (running.stopping.map(|(why, _)| why), result) {
-            (Some(Stopping::Cancelled), _) => (TurnStatus::Cancelled, None),
-            (Some(Stopping::TimedOut), _) => {
-                (TurnStatus::Failed, Some(TurnErrorCode::RequestTimeout))
-            }
-            (None, Ok(Outcome::Completed)) => (TurnStatus::Completed, None),
-            (None, Ok(Outcome::Interrupted | Outcome::Failed { .. })) => {
-                (TurnStatus::Cancelled, None)
-            }
-            (None, Err(code)) => (TurnStatus::Failed, Some(code)),
-        };
-        self.close_items(&mut running, status, seeds, step);
-        let mut turn = running.turn;
-        turn.status = status;
-        turn.completed_at = Some(seeds.seconds());
-        turn.error = code.map(|code| TurnError {
-            code,
-            message: error_text(code).to_owned(),
-        });
-        turn.usage = running.usage;
-        let event = TurnEndEvent {
-            event_id: seeds.id(Kind::Event),
+        let event = event(TurnEvent {
             session_id: self.public.id.clone(),
             turn_id: turn.id.clone(),
             turn: Box::new(turn.clone()),
-            usage: turn.usage,
-        };
-        step.events.push(match status {
-            TurnStatus::Completed => Event::TurnCompleted(event),
-            TurnStatus::Cancelled => Event::TurnCancelled(event),
-            TurnStatus::Failed
-            | TurnStatus::Queued
-            | TurnStatus::InProgress
-            | TurnStatus::Waiting => Event::TurnFailed(event),
         });
-        step.turns.push(turn);
-        self.public.status = SessionStatus::Idle;
-        step.events
-            .push(Event::SessionIdle(self.session_event(seeds)));
-        self.begin_waiting(seeds, step);
-    }
-
-    pub(super) fn used(&mut self, call: protocol::TokenUsage) {
-        let Some(running) = &mut self.running else {
-            return;
-        };
-        add(running.usage.get_or_insert_default(), call);
-        add(self.public.usage.get_or_insert_default(), call);
-    }
-
-    fn session_event(&self, seeds: &mut Seeds<'_>) -> SessionEvent {
-        SessionEvent {
-            event_id: seeds.id(Kind::Event),
-            session: Box::new(self.public.clone()),
-        }
-    }
-
-    fn turn_event(&self, turn: &Turn, seeds: &mut Seeds<'_>) -> TurnEvent {
-        TurnEvent {
-            event_id: seeds.id(Kind::Event),
-            session_id: self.public.id.clone(),
-            turn_id: turn.id.clone(),
-            turn: Box::new(turn.clone()),
-        }
-    }
-}
-
-/// The harness reports its own count, so it saturates rather than trust it.
-fn add(sum: &mut TokenUsage, call: protocol::TokenUsage) {
-    let more = |total: &mut u64, part: u64| *total = total.saturating_add(part);
-    more(&mut sum.input_tokens, call.input_tokens);
-    more(
-        &mut sum.input_tokens_details.cached_tokens,
-        call.cached_tokens,
-    );
-    more(&mut sum.output_tokens, call.output_tokens);
-    more(
-        &mut sum.output_tokens_details.reasoning_tokens,
-        call.reasoning_tokens,
-    );
-    sum.total_tokens = sum.input_tokens.saturating_add(sum.output_tokens);
-}
-
-fn harness_input(messages: &[UserMessage]) -> Vec<protocol::Input> {
-    let parts = messages.iter().flatten();
-    parts
-        .map(|InputContent::InputText { text }| protocol::Input::Text { text: text.clone() })
-        .collect()
-}
-
-fn error_code(code: FailureCode) -> TurnErrorCode {
-    match code {
-        FailureCode::ContextLengthExceeded => TurnErrorCode::ContextLengthExceeded,
-        FailureCode::MaxOutputTokens => TurnErrorCode::MaxOutputTokens,
-        FailureCode::UsageLimitExceeded => TurnErrorCode::UsageLimitExceeded,
-        FailureCode::RateLimitExceeded => TurnErrorCode::RateLimitExceeded,
-        FailureCode::ServerOverloaded => TurnErrorCode::ServerOverloaded,
-        FailureCode::CyberPolicy => TurnErrorCode::CyberPolicy,
-        FailureCode::ConnectionFailed => TurnErrorCode::ConnectionFailed,
-        FailureCode::ServerError => TurnErrorCode::ServerError,
-        FailureCode::AuthenticationError => TurnErrorCode::AuthenticationError,
-        FailureCode::InvalidRequest => TurnErrorCode::InvalidRequest,
-        FailureCode::SandboxError => TurnErrorCode::SandboxError,
-        FailureCode::ActiveTurnNotSteerable => TurnErrorCode::ActiveTurnNotSteerable,
-        FailureCode::RequestTimeout => TurnErrorCode::RequestTimeout,
-        FailureCode::InternalError => TurnErrorCode::InternalError,
-    }
-}
-
-fn error_text(code: TurnErrorCode) -> &'static str {
-    match code {
-        TurnErrorCode::ContextLengthExceeded => {
-            "The conversation is longer than the model can read."
-        }
-        TurnErrorCode::MaxOutputTokens => "The model reached its output limit.",
-        TurnErrorCode::UsageLimitExceeded => "The model provider's quota is used up.",
-        TurnErrorCode::RateLimitExceeded => "The model provider limits the rate of requests.",
-        TurnErrorCode::ServerOverloaded => "The model provider is overloaded.",
-        TurnErrorCode::CyberPolicy => "The model provider's policy stopped the turn.",
-        TurnErrorCode::ConnectionFailed => "The model provider could not be reached.",
-        TurnErrorCode::ServerError => "The model provider failed.",
-        TurnErrorCode::AuthenticationError => {
-            "The model provider refused the gateway's credential."
-        }
-        TurnErrorCode::InvalidRequest => "The model provider or the gateway refused the request.",
-        TurnErrorCode::SandboxError => "The session's containers did not start.",
-        TurnErrorCode::RequestTimeout => "The turn ran longer than the deployment allows.",
-        TurnErrorCode::InternalError => {
-            "The harness failed or was lost; what it had done of the turn is unknown."
-        }
-        TurnErrorCode::SessionBudgetExceeded
-        | TurnErrorCode::ProjectSpendLimitExceeded
-        | TurnErrorCode::OrganizationSpendLimitExceeded
-        | TurnErrorCode::OrganizationUsageLimitExceeded
-        | TurnErrorCode::BillingNotActive
-        | TurnErrorCode::CreditBalanceExhausted
-        | TurnErrorCode::FlexUnavailable
-        | TurnErrorCode::MisalignmentPolicyViolation
-        | TurnErrorCode::ResourceNotFound
-        | TurnErrorCode::ExecutorVersionIncompatible
-        | TurnErrorCode::ActiveTurnNotSteerable => "The turn failed.",
+        self.emit(event, step);
     }
 }

@@ -1,0 +1,140 @@
+//! The harness's object: it knows a turn again, starts containers, and says when one is lost.
+use super::supervisor::{Command, Supervisor};
+use crate::turn::Effect;
+use std::collections::BTreeSet;
+
+/// A turn that it was asked for and whose end is not stored.
+#[derive(Clone, Debug)]
+pub struct Active {
+    pub turn_id: String,
+    /// The instance that was told to start it.
+    pub sent_to: u64,
+}
+
+#[derive(Debug, Default)]
+pub struct Harness {
+    epoch: u64,
+    pub active: Option<Active>,
+    known: BTreeSet<String>,
+    pub supervisor: Option<Supervisor>,
+    /// Instances that are gone.
+    pub gone: Vec<Supervisor>,
+}
+
+impl Harness {
+    /// Carries an effect out. Returns whether it could.
+    pub fn carry_out(&mut self, effect: Effect) -> bool {
+        match effect {
+            Effect::Run { turn_id, input } => {
+                if self.known.insert(turn_id.clone()) {
+                    let epoch = self.started();
+                    self.active = Some(Active {
+                        turn_id: turn_id.clone(),
+                        sent_to: epoch,
+                    });
+                    self.tell(Command::Start { turn_id, input });
+                }
+                true
+            }
+            Effect::Steer {
+                turn_id,
+                input_id,
+                input,
+            } => {
+                let runs = self.runs(&turn_id);
+                if runs {
+                    self.tell(Command::Steer {
+                        turn_id,
+                        input_id,
+                        input,
+                    });
+                }
+                runs
+            }
+            Effect::ToolResult { turn_id, .. } | Effect::Approval { turn_id, .. } => {
+                self.runs(&turn_id)
+            }
+            Effect::Interrupt { turn_id } => {
+                if self.runs(&turn_id) {
+                    self.tell(Command::Interrupt { turn_id });
+                }
+                true
+            }
+            Effect::Destroy { turn_id } => {
+                let other = self
+                    .active
+                    .as_ref()
+                    .is_some_and(|active| active.turn_id != turn_id);
+                if !other {
+                    self.destroy();
+                    self.active = None;
+                }
+                true
+            }
+        }
+    }
+
+    /// A turn cannot be brought to a harness: what was begun for it ends. Returns whether it is there already.
+    pub fn refuse(&mut self, effect: Effect) -> bool {
+        let Effect::Run { turn_id, .. } = &effect else {
+            return self.carry_out(effect);
+        };
+        let there = self.known.contains(turn_id);
+        if !there {
+            self.destroy();
+            self.active = None;
+        }
+        there
+    }
+
+    fn runs(&self, turn_id: &str) -> bool {
+        self.active
+            .as_ref()
+            .is_some_and(|active| active.turn_id == turn_id)
+    }
+
+    fn tell(&mut self, command: Command) {
+        if let Some(supervisor) = &mut self.supervisor {
+            supervisor.commands.push(command);
+        }
+    }
+
+    /// The epoch of the instance that runs; if none does, it is started.
+    fn started(&mut self) -> u64 {
+        if self.supervisor.is_none() {
+            self.epoch += 1;
+            self.supervisor = Some(Supervisor::new(self.epoch));
+        }
+        self.epoch
+    }
+
+    pub fn destroy(&mut self) {
+        self.gone.extend(self.supervisor.take());
+    }
+
+    /// The turn that is lost with its instance.
+    pub fn lost(&self) -> Option<String> {
+        let active = self.active.as_ref()?;
+        let alive = self.supervisor.as_ref().map(|supervisor| supervisor.epoch);
+        (alive != Some(active.sent_to)).then(|| active.turn_id.clone())
+    }
+
+    /// A turn is over, as the session has stored it.
+    pub fn forget(&mut self, turn_id: &str) {
+        if self.runs(turn_id) {
+            self.active = None;
+        }
+    }
+
+    /// Whether an agent said this, from beginning to end.
+    pub fn said(&self, text: &str) -> bool {
+        let mut all = self.gone.iter().chain(&self.supervisor);
+        all.any(|supervisor| supervisor.said.contains(text))
+    }
+
+    /// All that any model was told, and in which turn.
+    pub fn heard(&self) -> impl Iterator<Item = &(String, String)> {
+        let all = self.gone.iter().chain(&self.supervisor);
+        all.flat_map(|supervisor| &supervisor.heard)
+    }
+}

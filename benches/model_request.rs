@@ -12,6 +12,7 @@ fn speed(name: &str, body: &str) {
         let mut filter = Filter::new(&Forced {
             model: "scripted",
             prompt_cache_key: "key",
+            service_tier: None,
         });
         let start = std::time::Instant::now();
         for chunk in body.as_bytes().chunks(16 << 10) {

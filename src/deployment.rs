@@ -10,6 +10,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     base_url: "MODEL_BASE_URL",
     model: "MODEL_NAME",
     credential: "MODEL_API_KEY",
+    service_tiers: &["auto", "default", "flex"],
 }];
 
 /// Limits of this deployment.
@@ -60,8 +61,8 @@ pub use edge::authenticate;
 #[cfg(target_arch = "wasm32")]
 mod edge {
     use crate::api_key;
-    use crate::edge::AuthError;
-    use crate::tenant::{Principal, Tenant};
+    use crate::edge::{api_keys, AuthError};
+    use crate::tenant::Principal;
     use worker::{Env, Headers};
 
     /// Decides who is calling, by the request's headers alone.
@@ -79,15 +80,9 @@ mod edge {
             return Err(AuthError::Missing);
         }
         let hash = api_key::hash(key).ok_or(AuthError::Unknown)?;
-        let query = env
-            .d1("DB")?
-            .prepare("SELECT tenant FROM api_keys WHERE hash = ?1 AND revoked_at IS NULL");
-        let tenant = query
-            .bind(&[hash.into()])?
-            .first::<String>(Some("tenant"))
+        let tenant = api_keys::tenant_of(&hash, env)
             .await?
             .ok_or(AuthError::Unknown)?;
-        let tenant = Tenant::new(tenant).map_err(|_| AuthError::Unknown)?;
         Ok(Principal { tenant })
     }
 }

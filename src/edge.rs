@@ -1,4 +1,5 @@
 //! The edge: what touches the Workers runtime. It translates and calls; the rules are in the pure modules.
+pub(crate) mod api_keys;
 mod calls;
 mod container;
 mod gateway;

@@ -7,7 +7,7 @@
 //! ```
 //! use cloister::model_request::{Filter, Forced};
 //!
-//! let mut filter = Filter::new(&Forced { model: "big-model", prompt_cache_key: "k1" });
+//! let mut filter = Filter::new(&Forced { model: "big-model", prompt_cache_key: "k1", service_tier: None });
 //! let mut out = Vec::new();
 //! filter.push(br#"{"model":"mine","input":[],"service_"#, &mut out).unwrap();
 //! filter.push(br#"tier":"fast"}"#, &mut out).unwrap();
@@ -31,11 +31,11 @@
 //! |---|---|---|
 //! | `input` | required, checked, forwarded | the conversation; see below |
 //! | `instructions`, `parallel_tool_calls`, `reasoning`, `text` | checked, forwarded | change only the answer |
-//! | `tools`, `tool_choice` | checked, forwarded | only tools the harness itself runs: `function`, `custom`, and `namespace` groups of those |
+//! | `tools`, `tool_choice` | checked, forwarded | only tools the harness itself runs: `function`, `custom`, `namespace` groups of those, and `tool_search` among them |
 //! | `include` | checked, forwarded | only `reasoning.encrypted_content`; the rest asks for results of provider-side tools |
 //! | `model`, `store`, `prompt_cache_key`, `stream` | shape checked, replaced | the gateway's to decide |
+//! | `service_tier` | dropped; replaced by the session's, if it has one | changes the price |
 //! | `client_metadata` | dropped | sent by Codex on each request; names threads and an installation to the provider |
-//! | `service_tier` | dropped | changes the price; Codex sends it when so configured |
 //! | `stream_options` | dropped | the gateway reads the stream and needs its plain form |
 //! | `previous_response_id`, `conversation`, `prompt` | refused | reach state stored at the provider, perhaps another tenant's |
 //! | `background`, `background_options` | refused | the answer would outlive the request that pays for it |
@@ -46,11 +46,12 @@
 //! # Inside `input`
 //!
 //! Only an array of items, each with an explicit `type`: `message`, `reasoning`, `function_call`, `function_call_output`,
-//! `custom_tool_call`, `custom_tool_call_output`.
+//! `custom_tool_call`, `custom_tool_call_output`, `tool_search_call`, `tool_search_output`.
 //!
 //! * An item without a `type` could be read as an `item_reference`, which pulls a stored item of the same account.
-//! * `mcp_*`, `additional_tools`, `tool_search_*`, `configuration_update` items and those of hosted tools would make the
-//!   provider act, or change the judged tool list.
+//! * `mcp_*`, `additional_tools`, `configuration_update` items and those of hosted tools would make the provider act, or
+//!   change the judged tool list. What a search for deferred tools has found is judged like that list; without
+//!   `execution: client` the provider searches, among the tools of the same request.
 //! * `image_url` must be an inline `data:` URL of a raster image: the provider fetches any other URL, which is both a
 //!   request in the operator's name and a way out of the container. `file_url`, `file_id` and `input_file` are refused.
 //! * Item `id`s pass. They could name an item stored at the provider, but every request forces `store: false`, so an

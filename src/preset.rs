@@ -12,4 +12,7 @@ pub struct Preset {
     pub model: &'static str,
     /// Secret with the provider's key.
     pub credential: &'static str,
+    /// What clients may ask for in `agent.service_tier`, by the API's names. Dearer tiers are the operator's to allow. `auto`
+    /// leaves the choice to the provider; any other is sent to it by name.
+    pub service_tiers: &'static [&'static str],
 }

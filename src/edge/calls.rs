@@ -6,9 +6,9 @@ mod harness;
 mod sandbox;
 mod session;
 
-pub use harness::{HarnessCall, RunTurn, PRESET_HEADER};
+pub use harness::{HarnessCall, RunTurn, PRESET_HEADER, TIER_HEADER};
 pub use sandbox::{Capabilities, ExecRequest, ExecResult, FileEntry, SandboxCall, SandboxState};
-pub use session::{ClientInput, SessionCall, SessionCreation};
+pub use session::{ClientInput, InputError, Reported, SessionCall, SessionCreation};
 
 use crate::edge::platform::request::post;
 use serde::{de::DeserializeOwned, Deserialize, Serialize};
@@ -88,17 +88,33 @@ pub fn object(env: &Env, class: Class, name: &str) -> worker::Result<Stub> {
     env.durable_object(binding)?.get_by_name(name)
 }
 
-/// Asks `stub` and reads its answer.
-pub async fn call<C: Serialize, T: DeserializeOwned>(stub: &Stub, call: &C) -> CallResult<T> {
-    let broken = |_| CallError::Broken;
-    let body = serde_json::to_string(call).map_err(|_| CallError::Broken)?;
-    let request = post("http://object/call", &body).map_err(broken)?;
-    let mut response = stub.fetch_with_request(request).await.map_err(broken)?;
-    if response.status_code() != 200 {
-        return Err(CallError::Broken);
+/// Asks `stub` and reads its answer. A failed call is an error of the kind that the answer has.
+pub async fn call<C: Serialize, T: DeserializeOwned, E>(stub: &Stub, call: &C) -> Result<T, E>
+where
+    E: DeserializeOwned + From<CallError>,
+{
+    match serde_json::to_string(call) {
+        Ok(body) => send(stub, &body).await,
+        Err(_) => Err(CallError::Broken.into()),
     }
-    let text = response.text().await.map_err(broken)?;
-    serde_json::from_str::<CallResult<T>>(&text).map_err(|_| CallError::Broken)?
+}
+
+async fn send<T: DeserializeOwned, E>(stub: &Stub, body: &str) -> Result<T, E>
+where
+    E: DeserializeOwned + From<CallError>,
+{
+    let answered = async {
+        let mut response = stub
+            .fetch_with_request(post("http://object/call", body)?)
+            .await?;
+        if response.status_code() != 200 {
+            return Err("the object failed".into());
+        }
+        response.text().await
+    };
+    let text: Result<String, worker::Error> = answered.await;
+    let text = text.map_err(|_| CallError::Broken)?;
+    serde_json::from_str::<Result<T, E>>(&text).map_err(|_| CallError::Broken)?
 }
 
 /// Reads the call that a request to an object carries.
@@ -108,5 +124,10 @@ pub async fn read<C: DeserializeOwned>(request: &mut Request) -> worker::Result<
 
 /// Writes an object's answer.
 pub fn answer<T: Serialize>(result: CallResult<T>) -> worker::Result<Response> {
+    answer_with(result)
+}
+
+/// Writes an object's answer that has an error of its own kind.
+pub fn answer_with<T: Serialize, E: Serialize>(result: Result<T, E>) -> worker::Result<Response> {
     Response::ok(serde_json::to_string(&result)?)
 }

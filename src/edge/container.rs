@@ -1,6 +1,9 @@
 //! What HarnessDO and SandboxDO do alike with their containers.
 use super::log;
 use super::platform::{now, Container};
+use futures_util::future::{select, Either};
+use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 use worker::{Delay, Result, State};
 
@@ -30,15 +33,21 @@ pub fn watch(state: &State, container: &Container, kind: &'static str) {
     });
 }
 
+/// What `work` gives, if it ends in time. A stopped program keeps its connections open and never answers.
+pub async fn within<T>(deadline: Duration, work: impl Future<Output = T>) -> Option<T> {
+    match select(pin!(work), Delay::from(deadline)).await {
+        Either::Left((result, _)) => Some(result),
+        Either::Right(_) => None,
+    }
+}
+
 /// Waits until the container answers HTTP at `path` with success; `false` if it ended or did not in time.
 pub async fn answers(container: &Container, port: u16, path: &str, deadline: Duration) -> bool {
     let end = now() + deadline.as_millis() as u64;
     while now() < end {
-        if container
-            .fetch(port, path)
-            .await
-            .is_ok_and(|response| response.status_code() < 300)
-        {
+        let left = Duration::from_millis(end.saturating_sub(now()));
+        let answer = within(left, container.fetch(port, path)).await;
+        if matches!(answer, Some(Ok(response)) if response.status_code() < 300) {
             return true;
         }
         Delay::from(PROBE_INTERVAL).await;

@@ -1,14 +1,17 @@
 //! The default entrypoint: authentication, validation, routing, errors. It trusts no tenant that a caller names, and
 //! forwards no caller's request or path to a Durable Object.
+mod agents;
 mod body;
 mod catalog;
 mod events;
 #[cfg(feature = "test-faults")]
 mod faults;
+mod history;
+mod known;
 mod sessions;
 mod stream;
 
-use super::calls::{self, CallError, Class, Refusal};
+use super::calls::{self, CallError, CallResult, Class, Refusal, SessionCall};
 use super::platform::{random, Address};
 use super::{log, settings, AuthError};
 use crate::deployment;
@@ -17,7 +20,9 @@ use crate::wire::error::ApiError;
 use crate::wire::id::Kind;
 use crate::wire::query::{ListQuery, OutOfRange, SessionListQuery};
 use crate::wire::route::{self, Route};
+use catalog::Table;
 use futures_util::FutureExt;
+use serde_json::value::RawValue;
 use std::panic::AssertUnwindSafe;
 use worker::{event, Context, Env, Request, Response, Result, Stub};
 
@@ -95,29 +100,62 @@ async fn answer(request: Request, env: &Env) -> Answer<Response> {
         query,
     };
     match route {
+        Route::AgentCreate => agents::create(call).await,
+        Route::AgentList => {
+            let query = ListQuery::read(&call.query, OutOfRange::Refuse)?;
+            agents::list(call, query).await
+        }
+        Route::AgentRetrieve(id) => agents::retrieve(call, id).await,
+        Route::AgentUpdate(id) => agents::update(call, id).await,
+        Route::AgentDelete(id) => agents::delete(call, id).await,
         Route::SessionCreate => sessions::create(call).await,
         Route::SessionList => {
             let query = SessionListQuery::read(&call.query)?;
             sessions::list(call, query).await
         }
         Route::SessionRetrieve(id) => sessions::retrieve(call, id).await,
+        Route::SessionUpdate(id) => sessions::update(call, id).await,
         Route::SessionDelete(id) => sessions::delete(call, id).await,
         Route::EventsCreate(id) => events::create(call, id).await,
         Route::EventsStream(id) => events::stream(call, id).await,
-        Route::ItemList(id) => {
-            let query = ListQuery::read(&call.query, OutOfRange::Clamp)?;
-            sessions::items(call, id, None, query).await
-        }
-        Route::TurnList(id) => {
+        Route::ItemList(id) => items(call, id, None).await,
+        Route::TurnList(id) => turns(call, id, None).await,
+        Route::TurnRetrieve(id, turn) => history::turn(call, id, None, turn).await,
+        Route::TurnItemList(id, turn) => turn_items(call, id, None, turn).await,
+        Route::SubagentList(id) => {
             let query = ListQuery::read(&call.query, OutOfRange::Refuse)?;
-            sessions::turns(call, id, query).await
+            history::subagents(call, id, query).await
         }
-        Route::TurnRetrieve(id, turn) => sessions::turn(call, id, turn).await,
-        Route::TurnItemList(id, turn) => {
-            let query = ListQuery::read(&call.query, OutOfRange::Clamp)?;
-            sessions::items(call, id, Some(turn), query).await
+        Route::SubagentRetrieve(id, subagent) => history::subagent(call, id, subagent).await,
+        Route::SubagentItemList(id, subagent) => items(call, id, Some(subagent)).await,
+        Route::SubagentTurnList(id, subagent) => turns(call, id, Some(subagent)).await,
+        Route::SubagentTurnRetrieve(id, subagent, turn) => {
+            history::turn(call, id, Some(subagent), turn).await
+        }
+        Route::SubagentTurnItemList(id, subagent, turn) => {
+            turn_items(call, id, Some(subagent), turn).await
         }
     }
+}
+
+async fn items(call: Call<'_>, id: &str, subagent: Option<&str>) -> Answer<Response> {
+    let query = ListQuery::read(&call.query, OutOfRange::Clamp)?;
+    history::items(call, id, subagent, query).await
+}
+
+async fn turns(call: Call<'_>, id: &str, subagent: Option<&str>) -> Answer<Response> {
+    let query = ListQuery::read(&call.query, OutOfRange::Refuse)?;
+    history::turns(call, id, subagent, query).await
+}
+
+async fn turn_items(
+    call: Call<'_>,
+    id: &str,
+    subagent: Option<&str>,
+    turn: &str,
+) -> Answer<Response> {
+    let query = ListQuery::read(&call.query, OutOfRange::Clamp)?;
+    history::turn_items(call, id, subagent, turn, query).await
 }
 
 /// A gateway on somebody's own machine answers only under the names it was started for, and to no web page: otherwise a
@@ -143,18 +181,48 @@ fn check_host(request: &Request, env: &Env) -> Answer<()> {
 impl Call<'_> {
     /// The session's object, if the session is this tenant's. A foreign id and a missing one take the same way.
     async fn session(&self, id: &str) -> Answer<Stub> {
-        match catalog::state(self.env, &self.principal.tenant, id).await? {
-            catalog::State::Live => Ok(self.session_object(id)?),
-            catalog::State::Deleted | catalog::State::Missing => Err(ApiError::not_found(id)),
+        let name = self.object_name(id);
+        if !known::is_known(&name) {
+            let state = catalog::state(self.env, Table::Sessions, &self.principal.tenant, id);
+            match state.await? {
+                catalog::State::Live => known::remember(name),
+                catalog::State::Deleted | catalog::State::Missing => {
+                    return Err(ApiError::not_found(id))
+                }
+            }
+        }
+        Ok(self.session_object(id)?)
+    }
+
+    /// Asks the session `id` a question about `about`: JSON, to be handed on.
+    async fn ask(&self, id: &str, about: &str, question: &SessionCall) -> Answer<Box<RawValue>> {
+        let object = self.session(id).await?;
+        let answer: CallResult<Box<RawValue>> = calls::call(&object, question).await;
+        match answer {
+            Ok(answer) => Ok(answer),
+            Err(CallError::Refused(Refusal::NotFound)) if about != id => {
+                Err(ApiError::not_found(about))
+            }
+            Err(error) => Err(self.lost(id, error).await?),
         }
     }
 
+    /// What a refused call to the session means. One that has no session behind its row in the catalog, because its creation
+    /// or its deletion got only so far, is taken out of the catalog, unless it is so new that it may be on its way.
+    async fn lost(&self, id: &str, error: CallError) -> Answer<ApiError> {
+        if error == CallError::Refused(Refusal::NotFound) {
+            known::forget(&self.object_name(id));
+            catalog::delete_old(self.env, &self.principal.tenant, id).await?;
+        }
+        Ok(refused(error, id))
+    }
+
     fn session_object(&self, id: &str) -> Result<Stub> {
-        calls::object(
-            self.env,
-            Class::Session,
-            &self.principal.tenant.hash().object_name(id),
-        )
+        calls::object(self.env, Class::Session, &self.object_name(id))
+    }
+
+    fn object_name(&self, id: &str) -> String {
+        self.principal.tenant.hash().object_name(id)
     }
 }
 
@@ -162,9 +230,7 @@ impl Call<'_> {
 fn refused(error: CallError, id: &str) -> ApiError {
     match error {
         CallError::Refused(Refusal::NotFound) => ApiError::not_found(id),
-        CallError::Refused(Refusal::Invalid) => {
-            ApiError::invalid("'after' names nothing in this list.").at("after")
-        }
+        CallError::Refused(Refusal::Invalid) => ApiError::unknown_cursor(),
         CallError::Refused(Refusal::KeyReused) => {
             ApiError::conflict("This Idempotency-Key was used with another body.")
         }
@@ -172,9 +238,7 @@ fn refused(error: CallError, id: &str) -> ApiError {
             "Too much input waits for the running turn. Try again when it has been taken.",
             Some(5),
         ),
-        CallError::Refused(Refusal::Conflict) => ApiError::conflict(
-            "session must be durably idle or failed without required actions before deletion",
-        ),
+        CallError::Refused(Refusal::Conflict) => ApiError::not_deletable(),
         CallError::Refused(Refusal::Stale | Refusal::Unavailable) | CallError::Broken => {
             ApiError::unavailable("The session does not answer. Try again.")
         }

@@ -1,4 +1,6 @@
 //! What workers-rs does not wrap, and the two things pure code must be given: time and randomness.
+#[cfg(feature = "test-faults")]
+mod abort;
 mod address;
 mod clock;
 mod container;
@@ -6,9 +8,12 @@ mod exec;
 mod exports;
 mod inbox;
 mod random;
+mod recent;
 pub mod request;
 mod transaction;
 
+#[cfg(feature = "test-faults")]
+pub use abort::abort;
 pub use address::Address;
 pub use clock::now;
 pub use container::{Container, StartOptions};
@@ -16,6 +21,7 @@ pub use exec::{Exec, Executed, Killed};
 pub use exports::{egress_fetcher, EgressClass};
 pub use inbox::{Frame, Inbox};
 pub use random::random;
+pub use recent::Recent;
 pub use transaction::transaction_sync;
 
 use wasm_bindgen::{JsCast, JsValue};

@@ -41,6 +41,28 @@ pub fn remove(storage: &Storage, name: &str) -> Result<()> {
     storage.sql().exec(delete, vec![name.into()]).map(drop)
 }
 
+/// Reads the rows whose names begin with `prefix`, in the order of their names.
+pub fn load_all<T: DeserializeOwned>(storage: &Storage, prefix: &str) -> Result<Vec<T>> {
+    let select = "SELECT json FROM records WHERE substr(name, 1, ?) = ? ORDER BY name";
+    let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
+    let rows = storage
+        .sql()
+        .exec(select, vec![length.into(), prefix.into()])?
+        .to_array::<Row>()?;
+    rows.iter()
+        .map(|row| Ok(serde_json::from_str(&row.json)?))
+        .collect()
+}
+
+/// Removes the rows whose names begin with `prefix` and end with `suffix`.
+pub fn remove_all(storage: &Storage, prefix: &str, suffix: &str) -> Result<()> {
+    let delete = "DELETE FROM records WHERE substr(name, 1, length(?1)) = ?1 AND substr(name, length(name) + 1 - length(?2)) = ?2";
+    storage
+        .sql()
+        .exec(delete, vec![prefix.into(), suffix.into()])
+        .map(drop)
+}
+
 /// Refuses to go on for an object whose rows could not be read.
 pub fn require(readable: bool) -> Result<()> {
     match readable {

@@ -21,6 +21,8 @@ pub struct Forced<'a> {
     pub model: &'a str,
     /// Separates caches; derived from tenant and session, so that no tenant can probe another's.
     pub prompt_cache_key: &'a str,
+    /// How the request is served; none leaves it to the provider.
+    pub service_tier: Option<&'a str>,
 }
 
 /// Reads a request in pieces and writes the one that may be sent.
@@ -86,11 +88,15 @@ struct Stop {
 impl Filter {
     /// A filter for one request.
     pub fn new(forced: &Forced<'_>) -> Filter {
-        let head = format!(
+        let mut head = format!(
             r#"{{"model":{},"store":false,"prompt_cache_key":{},"stream":true"#,
             serde_json::Value::from(forced.model),
             serde_json::Value::from(forced.prompt_cache_key),
         );
+        if let Some(tier) = forced.service_tier {
+            head.push_str(r#","service_tier":"#);
+            head.push_str(&serde_json::Value::from(tier).to_string());
+        }
         Filter {
             head: head.into_bytes(),
             max_bytes: MAX_BYTES,

@@ -242,9 +242,12 @@ static TOOL_FIELDS: Fields = Fields::Closed {
         forward("output_schema", &ANY),
         forward("format", &TOOL_FORMAT),
         forward("tools", &TOOLS_IN_NAMESPACE),
+        forward("defer_loading", &BOOLEAN),
+        forward("execution", &EXECUTION),
     ],
 };
-static TOOL_TYPE: Rule = one_of(&["function", "custom", "namespace"]);
+static TOOL_TYPE: Rule = one_of(&["function", "custom", "namespace", "tool_search"]);
+static EXECUTION: Rule = one_of(&["client"]);
 static TOOL_FORMAT: Rule = object_of(&TOOL_FORMAT_FIELDS);
 static TOOL_FORMAT_FIELDS: Fields = Fields::Closed {
     required: &["type"],
@@ -267,6 +270,7 @@ static TOOL_IN_NAMESPACE_FIELDS: Fields = Fields::Closed {
         forward("parameters", &ANY),
         forward("output_schema", &ANY),
         forward("format", &TOOL_FORMAT),
+        forward("defer_loading", &BOOLEAN),
     ],
 };
 static TOOL_IN_NAMESPACE_TYPE: Rule = one_of(&["function", "custom"]);
@@ -304,9 +308,12 @@ static ITEM_FIELDS: Fields = Fields::Closed {
         forward("call_id", &STRING),
         forward("name", &STRING),
         forward("namespace", &STRING_OR_NULL),
-        forward("arguments", &STRING),
+        forward("arguments", &ARGUMENTS),
         forward("input", &STRING),
         forward("output", &CONTENT),
+        // searches for deferred tools, which the harness itself makes
+        forward("execution", &EXECUTION),
+        forward("tools", &FOUND_TOOLS),
     ],
 };
 static ITEM_TYPE: Rule = one_of(&[
@@ -316,7 +323,16 @@ static ITEM_TYPE: Rule = one_of(&[
     "function_call_output",
     "custom_tool_call",
     "custom_tool_call_output",
+    "tool_search_call",
+    "tool_search_output",
 ]);
+/// Text of a call; an object for a search.
+static ARGUMENTS: Rule = Rule {
+    string: Strings::Any,
+    object: Some(&Fields::Open),
+    ..NOTHING
+};
+static FOUND_TOOLS: Rule = array_of(&TOOL);
 static ROLE: Rule = one_of(&["user", "assistant", "developer", "system"]);
 static CONTENT: Rule = Rule {
     null: true,

@@ -9,6 +9,7 @@ mod properties;
 pub(super) const FORCED: Forced<'static> = Forced {
     model: "up\"stream",
     prompt_cache_key: "k",
+    service_tier: None,
 };
 const HEAD: &str = r#"{"model":"up\"stream","store":false,"prompt_cache_key":"k","stream":true"#;
 
@@ -73,6 +74,33 @@ fn a_codex_request_passes() {
         assert_eq!(had[name], has[name]);
     }
     assert_eq!(has.as_object().unwrap().len(), 11);
+}
+
+#[test]
+fn a_search_for_deferred_tools_passes() {
+    let body = r#"{"input":[
+      {"type":"tool_search_call","call_id":"c","execution":"client","status":"completed","arguments":{"query":"late"}},
+      {"type":"tool_search_output","call_id":"c","execution":"client","status":"completed",
+       "tools":[{"type":"namespace","name":"n","description":"d","tools":[{"type":"function","name":"late","defer_loading":true,"parameters":{}}]}]}],
+     "tools":[{"type":"tool_search","execution":"client","description":"d","parameters":{}}]}"#;
+    assert!(run(body.as_bytes()).is_ok());
+}
+
+#[test]
+fn the_service_tier_is_the_sessions() {
+    let mut filter = Filter::new(&Forced {
+        service_tier: Some("flex"),
+        ..FORCED
+    });
+    let mut out = Vec::new();
+    filter
+        .push(br#"{"input":[],"service_tier":"priority"}"#, &mut out)
+        .unwrap();
+    filter.finish().unwrap();
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        format!(r#"{HEAD},"service_tier":"flex","input":[]}}"#)
+    );
 }
 
 #[test]
@@ -163,7 +191,6 @@ fn items_that_act_or_refer_are_refused() {
         "computer_call_output",
         "local_shell_call",
         "shell_call",
-        "tool_search_output",
         "configuration_update",
         "code_interpreter_call",
         "program",
@@ -188,8 +215,13 @@ fn items_that_act_or_refer_are_refused() {
         (Code::ValueNotAllowed, "input[].type".into())
     );
     assert_eq!(
-        refused(with_item(r#"{"type":"message","tools":[]}"#)),
+        refused(with_item(r#"{"type":"message","metadata":[]}"#)),
         (Code::FieldNotAllowed, "input[].?".into())
+    );
+    let found = r#"{"type":"tool_search_output","tools":[{"type":"web_search"}]}"#;
+    assert_eq!(
+        refused(with_item(found)),
+        (Code::ValueNotAllowed, "input[].tools[].type".into())
     );
     assert_eq!(refused(with_item("\"text\"")).0, Code::ValueNotAllowed);
     assert_eq!(
@@ -245,7 +277,7 @@ fn only_the_harness_own_tools_are_offered() {
         r#"{"type":"image_generation"}"#,
         r#"{"name":"x"}"#,
         r#"{"type":"function","server_url":"x"}"#,
-        r#"{"type":"tool_search"}"#,
+        r#"{"type":"tool_search","execution":"server"}"#,
         r#"{"type":"namespace","tools":[{"type":"web_search"}]}"#,
         r#"{"type":"namespace","tools":[{"type":"namespace"}]}"#,
     ] {

@@ -1,5 +1,5 @@
 use crate::tenant::TenantHash;
-use cloister_protocol::{AgentSettings, Input};
+use cloister_protocol::{AgentSettings, Decision, Input};
 use serde::{Deserialize, Serialize};
 
 /// What is asked of a HarnessDO.
@@ -16,13 +16,36 @@ pub enum HarnessCall {
         /// The input.
         input: Vec<Input>,
     },
+    /// The client's result of a function call: `()`.
+    ToolResult {
+        /// The turn.
+        turn_id: String,
+        /// The call.
+        call_id: String,
+        /// Whether the function did its work.
+        success: bool,
+        /// What it gave.
+        output: Vec<Input>,
+    },
+    /// The client's answer to a request for approval: `()`.
+    Approval {
+        /// The turn.
+        turn_id: String,
+        /// The request.
+        request_id: String,
+        /// The answer.
+        decision: Decision,
+    },
     /// Stops a turn: `()`. Its end comes as an event.
     Interrupt {
         /// The turn.
         turn_id: String,
     },
-    /// Ends both containers, whatever they do: `()`.
-    Destroy,
+    /// Ends both containers: `()`.
+    Destroy {
+        /// Only if no other turn than this runs in them; none: whatever they do.
+        turn_id: Option<String>,
+    },
 }
 
 /// One turn and whose it is.
@@ -32,10 +55,12 @@ pub struct RunTurn {
     pub tenant: TenantHash,
     /// Public id of the session.
     pub session_id: String,
-    /// Public id of its environment.
-    pub environment_id: String,
+    /// Public id of its environment; none for a session that only talks.
+    pub environment_id: Option<String>,
     /// Preset that the agent named.
     pub preset: String,
+    /// How the provider serves it; none leaves it to the provider.
+    pub service_tier: Option<String>,
     /// Public id of the turn.
     pub turn_id: String,
     /// Settings of the agent.
@@ -47,3 +72,5 @@ pub struct RunTurn {
 /// Header with the preset of the running turn, in the answer to `GET /authorize?epoch=`: the container instance of that epoch
 /// may act now. Without it, it may not.
 pub const PRESET_HEADER: &str = "x-preset";
+/// Header with the turn's service tier in that answer, if it has one.
+pub const TIER_HEADER: &str = "x-service-tier";

@@ -1,7 +1,9 @@
-use crate::turn::{Identity, UserMessage};
+use super::CallError;
+use crate::turn::{Identity, Refused, ToolResult, UserMessage};
 use crate::wire::query::ListQuery;
+use crate::wire::request::SessionUpdate;
 use crate::wire::session::Session;
-use cloister_protocol::Event;
+use cloister_protocol::Decision;
 use serde::{Deserialize, Serialize};
 
 /// What is asked of a SessionDO. Answers that the client sees are JSON text, handed on as it is.
@@ -11,7 +13,9 @@ pub enum SessionCall {
     Create(Box<SessionCreation>),
     /// The session's JSON.
     Retrieve,
-    /// Takes inputs from the client, all or none: `()`.
+    /// Changes the session: its JSON.
+    Update(Box<SessionUpdate>),
+    /// Takes inputs from the client, all or none: `()`, or an [`InputError`].
     Input {
         /// The inputs, in order.
         inputs: Vec<ClientInput>,
@@ -20,13 +24,15 @@ pub enum SessionCall {
     },
     /// A page of items: its JSON.
     Items {
-        /// Only those of this turn.
-        turn_id: Option<String>,
+        /// Of this subagent; none for the session's own agent.
+        subagent: Option<String>,
         /// Which page.
         query: ListQuery,
     },
     /// A page of turns: its JSON.
     Turns {
+        /// Of this subagent; none for the session's own agent.
+        subagent: Option<String>,
         /// Which page.
         query: ListQuery,
     },
@@ -34,16 +40,35 @@ pub enum SessionCall {
     Turn {
         /// The turn.
         turn_id: String,
+        /// Of this subagent; none for the session's own agent.
+        subagent: Option<String>,
+    },
+    /// A page of a turn's items: its JSON.
+    TurnItems {
+        /// The turn.
+        turn_id: String,
+        /// Of this subagent; none for the session's own agent.
+        subagent: Option<String>,
+        /// Which page.
+        query: ListQuery,
+    },
+    /// A page of subagents: its JSON.
+    Subagents {
+        /// Which page.
+        query: ListQuery,
+    },
+    /// A subagent's JSON.
+    Subagent {
+        /// The subagent.
+        subagent: String,
+    },
+    /// Place in the log of an event: a number, or null if it is no event of this log, or what follows it is gone.
+    Place {
+        /// The event.
+        event_id: String,
     },
     /// Ends the containers and forgets everything: `()`. Refused while anything runs or waits.
     Delete,
-    /// Events of the harness instance `epoch`, in order: `()`.
-    Harness {
-        /// Epoch of the instance.
-        epoch: u64,
-        /// Numbered events.
-        events: Vec<(u64, Event)>,
-    },
     /// The harness that had this turn is gone: `()`.
     HarnessLost {
         /// The turn.
@@ -51,10 +76,25 @@ pub enum SessionCall {
     },
 }
 
+/// What events of a harness meant, for the HarnessDO that reported them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reported {
+    /// The newest event that is stored.
+    pub last: u64,
+    /// The harness's thread, if it was named.
+    pub thread: Option<String>,
+    /// Steers that were answered.
+    pub steers: Vec<String>,
+    /// Turns that ended.
+    pub ended: Vec<String>,
+    /// Whether the harness said that it is gone.
+    pub lost: bool,
+}
+
 /// A session to make.
 #[derive(Serialize, Deserialize)]
 pub struct SessionCreation {
-    /// Whose it is and how its agent runs.
+    /// Whose it is.
     pub identity: Identity,
     /// As the API shows it.
     pub session: Session,
@@ -69,4 +109,28 @@ pub enum ClientInput {
     Messages(Vec<UserMessage>),
     /// Cancel.
     Cancel,
+    /// A result of a function call.
+    ToolResult(ToolResult),
+    /// An answer to a request for approval.
+    Approval {
+        /// The request.
+        request_id: String,
+        /// The answer.
+        decision: Decision,
+    },
+}
+
+/// Why inputs were not taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InputError {
+    /// The call failed.
+    Call(CallError),
+    /// The session does not take one of them.
+    Refused(Refused),
+}
+
+impl From<CallError> for InputError {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
 }

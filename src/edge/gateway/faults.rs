@@ -1,13 +1,13 @@
 //! Routes of test builds: they break on purpose, and reach what has no public route yet.
 use super::Answer;
 use crate::edge::calls::{self, Class, SandboxCall};
-use crate::edge::platform::request::with_body;
+use crate::edge::platform::request::{post, with_body};
 use crate::edge::platform::Address;
 use crate::tenant::Principal;
 use crate::wire::error::ApiError;
 use worker::{Env, Request, Response};
 
-/// `panic`; `sandbox/<name>` with a `SandboxCall`; `file/<name>?path=` with GET or PUT.
+/// `panic`; `abort-session/<session>` and `abort-harness/<session>` end an instance of its object; `sandbox/<name>` with a `SandboxCall`; `file/<name>?path=` with GET or PUT.
 pub async fn answer(
     rest: &str,
     mut request: Request,
@@ -43,6 +43,19 @@ pub async fn answer(
             let method = request.inner().method();
             let inner = with_body(&format!("http://object/file?{query}"), &method, body)?;
             Ok(sandbox.fetch_with_request(inner).await?)
+        }
+        Some((what @ ("abort-session" | "abort-harness"), id)) => {
+            let class = if what == "abort-session" {
+                Class::Session
+            } else {
+                Class::Harness
+            };
+            let object = calls::object(env, class, &principal.tenant.hash().object_name(id))?;
+            // The call fails with the instance.
+            let _ = object
+                .fetch_with_request(post("http://object/abort", "")?)
+                .await;
+            Ok(Response::empty()?)
         }
         None | Some(_) => Err(ApiError::no_route()),
     }

@@ -1,242 +1,186 @@
+use super::agents::{self, check_model, check_size};
+use super::catalog::{self, Filter, State, Table};
+use super::events::{check_input, said};
 use super::stream::{self, Ends};
-use super::{body, catalog, json, refused, Answer, Call};
-use crate::deployment;
-use crate::edge::calls::{self, CallResult, SessionCall, SessionCreation};
+use super::{body, json, refused, Answer, Call};
+use crate::edge::calls::{self, CallError, CallResult, Refusal, SessionCall, SessionCreation};
 use crate::edge::platform::{now, random};
-use crate::turn::{Identity, UserMessage};
+use crate::turn::{stream_name, Identity, UserMessage};
+use crate::wire::agent::inline_agent;
+use crate::wire::deleted::Deleted;
 use crate::wire::error::ApiError;
-use crate::wire::event::{Event, SessionEvent};
 use crate::wire::id::Kind;
-use crate::wire::page::Page;
-use crate::wire::query::{ListQuery, SessionListQuery};
-use crate::wire::request::{EnvironmentSpec, SessionCreate};
+use crate::wire::query::SessionListQuery;
+use crate::wire::request::{AgentChoice, Change, EnvironmentSpec, SessionCreate, SessionUpdate};
 use crate::wire::session::{
-    Agent, Effort, Environment, HostedEnvironment, MultiAgent, Network, NetworkAccess, Packages,
-    Session, SessionDeleted, SessionObject, SessionStatus, SummaryMode, Verbosity,
+    Agent, Environment, HostedEnvironment, Network, NetworkAccess, Packages, Session,
+    SessionObject, SessionStatus,
 };
-use cloister_protocol::{self as protocol, AgentSettings};
 use serde_json::value::RawValue;
 use worker::Response;
 
 pub async fn create(call: Call<'_>) -> Answer<Response> {
     let (fields, _) = body::read(&call.request).await?;
     let wanted = SessionCreate::read(fields)?;
-    if deployment::preset(&wanted.agent.model).is_none() {
-        let names: Vec<&str> = deployment::PRESETS
-            .iter()
-            .map(|preset| preset.name)
-            .collect();
-        return Err(ApiError::not_one_of(
-            "agent.model",
-            &wanted.agent.model,
-            &names,
-        ));
-    }
-    match wanted.environment {
-        EnvironmentSpec::None => {
-            return Err(ApiError::unsupported_value("environment.type", "none"))
-        }
-        EnvironmentSpec::Hosted {
-            network: None | Some(NetworkAccess::Disabled),
-        } => {}
-        EnvironmentSpec::Hosted {
-            network: Some(NetworkAccess::Enabled | NetworkAccess::Restricted),
-        } => {
-            return Err(ApiError::unsupported("environment.network.access"));
-        }
-    }
-    let input: Vec<UserMessage> = wanted
-        .input
-        .iter()
-        .flatten()
-        .map(|message| message.content.clone())
-        .collect();
-    super::events::check_size(&input)?;
-    let session = new_session(&wanted);
-    let Environment::OpenaiHosted(environment) = &session.environment else {
-        return Err(ApiError::internal());
-    };
+    let stream = wanted.stream;
+    let input: Vec<UserMessage> = said(wanted.input.clone().unwrap_or_default());
+    check_input(&input)?;
+    let agent = agent_of(&call, wanted.agent.clone()).await?;
+    let (session, environment_id) = new_session(wanted, agent)?;
     let identity = Identity {
         tenant: call.principal.tenant.hash(),
-        environment_id: environment.id.clone(),
-        preset: wanted.agent.model.clone(),
-        settings: settings_of(&session.agent),
+        environment_id,
+        stream: stream_name(random()),
     };
-    // The catalog first: a session that nobody can find would be a leak, a row without a session answers 404.
-    catalog::insert(call.env, &call.principal.tenant, &session).await?;
     let id = session.id.clone();
+    let snapshot = serde_json::to_string(&session).map_err(|_| ApiError::internal())?;
+    let tenant = &call.principal.tenant;
+    // The catalog first: a session that nobody can find would be a leak, a row without a session answers 404.
+    catalog::insert(call.env, Table::Sessions, tenant, &id, snapshot).await?;
     let object = call.session_object(&id)?;
     let creation = SessionCall::Create(Box::new(SessionCreation {
         identity,
-        session: session.clone(),
+        session,
         input,
     }));
     let created: CallResult<Box<RawValue>> = calls::call(&object, &creation).await;
     let created = match created {
         Ok(created) => created,
         Err(error) => {
-            catalog::delete(call.env, &call.principal.tenant, &id).await?;
+            catalog::delete(call.env, Table::Sessions, tenant, &id).await?;
             return Err(refused(error, &id));
         }
     };
-    if !wanted.stream {
-        return json(201, created.get());
+    if stream {
+        // The log begins with the event that says so.
+        stream::open(object, Some(0), Ends::Turn, 201)
+            .await
+            .map_err(|error| refused(error, &id))
+    } else {
+        json(201, created.get())
     }
-    let first = Event::SessionCreated(SessionEvent {
-        event_id: Kind::Event.id(random()),
-        session: Box::new(session),
-    });
-    stream::open(object, Some(0), Some(first), Ends::WithTurn, 201).await
 }
 
 pub async fn retrieve(call: Call<'_>, id: &str) -> Answer<Response> {
-    let object = call.session(id).await?;
-    let session: CallResult<Box<RawValue>> = calls::call(&object, &SessionCall::Retrieve).await;
-    json(200, session.map_err(|error| refused(error, id))?.get())
+    let answer = call.ask(id, id, &SessionCall::Retrieve).await?;
+    json(200, answer.get())
+}
+
+pub async fn update(call: Call<'_>, id: &str) -> Answer<Response> {
+    let (fields, _) = body::read(&call.request).await?;
+    let wanted = SessionUpdate::read(fields)?;
+    if !wanted.model.is_keep() || !wanted.service_tier.is_keep() {
+        // Each may be right with one and wrong with another.
+        let now = call.ask(id, id, &SessionCall::Retrieve).await?;
+        let mut session: Session =
+            serde_json::from_str(now.get()).map_err(|_| ApiError::internal())?;
+        wanted.clone().apply(&mut session);
+        check_model(&session.agent.model, session.agent.service_tier, "agent.")?;
+    }
+    if let Change::Set(tools) = &wanted.tools {
+        check_size(size_of(tools)?, "agent.tools")?;
+    }
+    let answer = call
+        .ask(id, id, &SessionCall::Update(Box::new(wanted)))
+        .await?;
+    json(200, answer.get())
 }
 
 pub async fn list(call: Call<'_>, query: SessionListQuery) -> Answer<Response> {
-    let Some(rows) = catalog::list(call.env, &call.principal.tenant, &query).await? else {
-        return Err(ApiError::invalid("'after' names nothing in this list.").at("after"));
+    let filter = Filter {
+        agent_id: query.agent_id.as_deref(),
+        metadata: Some(&query.metadata),
     };
-    let page = Page::new(rows, query.page.limit, |row| &row.id);
-    let data: Result<Vec<_>, _> = page
-        .data
-        .into_iter()
-        .map(|row| RawValue::from_string(row.snapshot))
-        .collect();
-    let data = data.map_err(|_| ApiError::internal())?;
-    let page = Page {
-        object: page.object,
-        data,
-        first_id: page.first_id,
-        last_id: page.last_id,
-        has_more: page.has_more,
-    };
-    json(
-        200,
-        &serde_json::to_string(&page).map_err(|_| ApiError::internal())?,
-    )
+    let tenant = &call.principal.tenant;
+    let page = catalog::page(call.env, Table::Sessions, tenant, &query.page, &filter);
+    let page = page.await?.ok_or_else(ApiError::unknown_cursor)?;
+    Ok(Response::from_json(&page)?)
 }
 
 /// Deleting one's own session again succeeds again.
 pub async fn delete(call: Call<'_>, id: &str) -> Answer<Response> {
-    match catalog::state(call.env, &call.principal.tenant, id).await? {
-        catalog::State::Missing => return Err(ApiError::not_found(id)),
-        catalog::State::Deleted => {}
-        catalog::State::Live => {
-            let deleted: CallResult<()> =
-                calls::call(&call.session_object(id)?, &SessionCall::Delete).await;
+    let tenant = &call.principal.tenant;
+    match catalog::state(call.env, Table::Sessions, tenant, id).await? {
+        State::Missing => return Err(ApiError::not_found(id)),
+        State::Deleted => {}
+        State::Live => {
+            let object = call.session_object(id)?;
+            let deleted: CallResult<()> = calls::call(&object, &SessionCall::Delete).await;
             match deleted {
                 // Not there: an earlier try got this far.
-                Ok(()) | Err(calls::CallError::Refused(calls::Refusal::NotFound)) => {}
+                Ok(()) | Err(CallError::Refused(Refusal::NotFound)) => {}
                 Err(error) => return Err(refused(error, id)),
             }
-            catalog::delete(call.env, &call.principal.tenant, id).await?;
+            catalog::delete(call.env, Table::Sessions, tenant, id).await?;
         }
     }
-    Ok(Response::from_json(&SessionDeleted::new(id.to_owned()))?)
+    Ok(Response::from_json(&Deleted::session(id.to_owned()))?)
 }
 
-pub async fn items(
-    call: Call<'_>,
-    id: &str,
-    turn_id: Option<&str>,
-    query: ListQuery,
-) -> Answer<Response> {
-    let object = call.session(id).await?;
-    let question = SessionCall::Items {
-        turn_id: turn_id.map(str::to_owned),
-        query,
+/// The agent of a new session: its own, or a copy of a saved one with what is different here.
+async fn agent_of(call: &Call<'_>, choice: AgentChoice) -> Answer<Agent> {
+    let agent = match choice {
+        AgentChoice::Inline { model, changes } => {
+            inline_agent(Kind::Agent.id(random()), model, changes)
+        }
+        AgentChoice::Saved { agent_id, changes } => {
+            agents::saved(call, &agent_id).await?.session_agent(changes)
+        }
     };
-    let page: CallResult<Box<RawValue>> = calls::call(&object, &question).await;
-    json(
-        200,
-        page.map_err(|error| refused(error, turn_id.unwrap_or(id)))?
-            .get(),
-    )
+    check_model(&agent.model, agent.service_tier, "agent.")?;
+    check_size(size_of(&agent)?, "agent")?;
+    Ok(agent)
 }
 
-pub async fn turns(call: Call<'_>, id: &str, query: ListQuery) -> Answer<Response> {
-    let object = call.session(id).await?;
-    let page: CallResult<Box<RawValue>> = calls::call(&object, &SessionCall::Turns { query }).await;
-    json(200, page.map_err(|error| refused(error, id))?.get())
+fn size_of<T: serde::Serialize>(value: &T) -> Answer<usize> {
+    serde_json::to_vec(value)
+        .map(|json| json.len())
+        .map_err(|_| ApiError::internal())
 }
 
-pub async fn turn(call: Call<'_>, id: &str, turn_id: &str) -> Answer<Response> {
-    let object = call.session(id).await?;
-    let turn: CallResult<Box<RawValue>> = calls::call(
-        &object,
-        &SessionCall::Turn {
-            turn_id: turn_id.to_owned(),
-        },
-    )
-    .await;
-    json(200, turn.map_err(|error| refused(error, turn_id))?.get())
-}
-
-fn new_session(wanted: &SessionCreate) -> Session {
+/// A session as it begins, and the id of its environment if it has one.
+fn new_session(wanted: SessionCreate, agent: Agent) -> Answer<(Session, Option<String>)> {
     let seconds = now() / 1000;
-    Session {
+    let (environment, environment_id) = match wanted.environment {
+        EnvironmentSpec::None => (Environment::None, None),
+        EnvironmentSpec::Hosted {
+            network: None | Some(NetworkAccess::Disabled),
+        } => {
+            let id = Kind::Environment.id(random());
+            let environment = HostedEnvironment {
+                id: id.clone(),
+                capability_directories: Vec::new(),
+                files: Vec::new(),
+                network: Network {
+                    access: NetworkAccess::Disabled,
+                    allowed_domains: Vec::new(),
+                },
+                packages: Packages::default(),
+                plugins: Vec::new(),
+                skills: Vec::new(),
+            };
+            (Environment::OpenaiHosted(Box::new(environment)), Some(id))
+        }
+        EnvironmentSpec::Hosted {
+            network: Some(NetworkAccess::Enabled | NetworkAccess::Restricted),
+        } => return Err(ApiError::unsupported("environment.network.access")),
+    };
+    let session = Session {
         id: Kind::Session.id(random()),
         object: SessionObject::Session,
         created_at: seconds,
         last_active_at: seconds,
         status: SessionStatus::Idle,
         error: None,
-        agent: Agent {
-            id: Kind::Agent.id(random()),
-            name: None,
-            model: wanted.agent.model.clone(),
-            instructions: wanted.agent.instructions.clone(),
-            reasoning: wanted.agent.reasoning,
-            text: wanted.agent.text,
-            service_tier: wanted.agent.service_tier,
-            multi_agent: MultiAgent::default(),
-            tools: Vec::new(),
-        },
-        environment: Environment::OpenaiHosted(Box::new(HostedEnvironment {
-            id: Kind::Environment.id(random()),
-            capability_directories: Vec::new(),
-            files: Vec::new(),
-            network: Network {
-                access: NetworkAccess::Disabled,
-                allowed_domains: Vec::new(),
-            },
-            packages: Packages::default(),
-            plugins: Vec::new(),
-            skills: Vec::new(),
-        })),
-        metadata: wanted.metadata.clone(),
+        agent,
+        environment,
+        metadata: wanted.metadata,
         required_actions: Vec::new(),
         usage: None,
         vault_ids: Vec::new(),
         prompt_cache_options: wanted.prompt_cache_options,
-    }
-}
-
-fn settings_of(agent: &Agent) -> AgentSettings {
-    AgentSettings {
-        instructions: agent.instructions.clone(),
-        effort: agent.reasoning.effort.map(|effort| match effort {
-            Effort::None => protocol::Effort::None,
-            Effort::Minimal => protocol::Effort::Minimal,
-            Effort::Low => protocol::Effort::Low,
-            Effort::Medium => protocol::Effort::Medium,
-            Effort::High => protocol::Effort::High,
-            Effort::Xhigh => protocol::Effort::Xhigh,
-            Effort::Max => protocol::Effort::Max,
-        }),
-        summary: agent.reasoning.summary.map(|summary| match summary {
-            SummaryMode::Concise => protocol::Summary::Concise,
-            SummaryMode::Detailed => protocol::Summary::Detailed,
-            SummaryMode::Auto => protocol::Summary::Auto,
-        }),
-        verbosity: match agent.text.verbosity {
-            Verbosity::Low => Some(protocol::Verbosity::Low),
-            // The API's default is the model's own.
-            Verbosity::Medium => None,
-            Verbosity::High => Some(protocol::Verbosity::High),
-        },
-    }
+        review: wanted.review,
+        spend_control: wanted.spend_control,
+    };
+    Ok((session, environment_id))
 }

@@ -1,18 +1,16 @@
-//! The link: frames of the harness protocol over one WebSocket.
+//! The link: frames of the harness protocol over one WebSocket from the supervisor, handed on over another to SessionDO.
+use crate::edge::calls::{CallError, CallResult, Reported};
+use crate::edge::container::within;
 use crate::edge::platform::{now, Container, Frame, Inbox};
-use cloister_protocol::{
-    Command, Event, FromSupervisor, MAX_FRAME_BYTES, SUPERVISOR_PORT, VERSION,
-};
-use futures_util::future::{select, Either};
+use cloister_protocol::{Command, FromSupervisor, MAX_FRAME_BYTES, SUPERVISOR_PORT, VERSION};
 use std::cell::Cell;
-use std::pin::pin;
 use std::time::Duration;
-use worker::{Delay, Result};
+use worker::{Delay, Result, WebSocket};
 
 /// Frames that may wait in this object. The supervisor keeps what is not acknowledged, so more need not be here.
 const MAX_QUEUE_BYTES: usize = 16 << 20;
-/// Events handed on at once.
-const MAX_BATCH: usize = 256;
+/// Bytes of frames after which no more are handed on at once.
+const MAX_BATCH_BYTES: usize = 256 << 10;
 /// Between two tries to reach a starting supervisor.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a supervisor may take to answer `attach`.
@@ -21,14 +19,43 @@ const ATTACH_DEADLINE: Duration = Duration::from_secs(10);
 /// An attached link.
 pub struct Link {
     inbox: Inbox,
+    reports: Reports,
     /// A ping was sent and nothing has come since.
     waiting: Cell<bool>,
 }
 
+/// The way to SessionDO: what is reported there is answered in order, when it is stored.
+pub struct Reports {
+    inbox: Inbox,
+    /// Newest event that SessionDO had when the way was opened.
+    seen: u64,
+    /// The turn that ran for SessionDO then; empty for none.
+    pub running: String,
+}
+
+impl Reports {
+    /// Opens the way over a socket that SessionDO gave. `None` if SessionDO does not answer.
+    pub async fn open(socket: WebSocket) -> Result<Option<Self>> {
+        let inbox = Inbox::open(socket, MAX_FRAME_BYTES, MAX_QUEUE_BYTES)?;
+        let first = match within(ATTACH_DEADLINE, inbox.next()).await {
+            Some(Frame::Text(text)) => text,
+            Some(Frame::Closed) | None => return Ok(None),
+        };
+        let (seen, running) = first.split_once('\n').ok_or("not a first message")?;
+        let seen = seen.parse().map_err(|_| "not a first message")?;
+        let running = running.to_owned();
+        Ok(Some(Self {
+            inbox,
+            seen,
+            running,
+        }))
+    }
+}
+
 /// What a link gives.
 pub enum Incoming {
-    /// Events in order, at least one.
-    Events(Vec<(u64, Event)>),
+    /// Frames with events, at least one, each on a line. They are not looked into here: SessionDO judges them.
+    Frames(String),
     /// The supervisor is alive.
     Pong,
     /// The link is closed, or the supervisor broke the protocol.
@@ -40,28 +67,33 @@ impl Link {
     pub async fn open(
         container: &Container,
         link: u64,
-        acknowledged: u64,
+        reports: Reports,
         deadline: Duration,
     ) -> Result<Option<Self>> {
         let end = now() + deadline.as_millis() as u64;
         let socket = loop {
-            match container.connect(SUPERVISOR_PORT, "/link").await {
-                Ok(socket) => break socket,
-                Err(_) if now() < end && container.running() => Delay::from(PROBE_INTERVAL).await,
-                Err(_) => return Ok(None),
+            let left = Duration::from_millis(end.saturating_sub(now()));
+            match within(left, container.connect(SUPERVISOR_PORT, "/link")).await {
+                Some(Ok(socket)) => break socket,
+                Some(Err(_)) if now() < end && container.running() => {
+                    Delay::from(PROBE_INTERVAL).await
+                }
+                Some(Err(_)) | None => return Ok(None),
             }
         };
+        let acknowledged = reports.seen;
         let this = Self {
             inbox: Inbox::open(socket, MAX_FRAME_BYTES, MAX_QUEUE_BYTES)?,
+            reports,
             waiting: Cell::default(),
         };
         this.send(&Command::Attach {
             epoch: link,
             acknowledged,
         })?;
-        let first = match select(pin!(this.inbox.next()), Delay::from(ATTACH_DEADLINE)).await {
-            Either::Left((Frame::Text(text), _)) => parse(&text),
-            Either::Left((Frame::Closed, _)) | Either::Right(_) => None,
+        let first = match within(ATTACH_DEADLINE, this.inbox.next()).await {
+            Some(Frame::Text(text)) => parse(&text),
+            Some(Frame::Closed) | None => None,
         };
         match first {
             Some(FromSupervisor::Attached {
@@ -74,6 +106,21 @@ impl Link {
     /// Sends a command.
     pub fn send(&self, command: &Command) -> Result<()> {
         self.inbox.send(&serde_json::to_string(command)?)
+    }
+
+    /// Hands frames on to SessionDO.
+    pub fn report(&self, frames: &str) -> Result<()> {
+        self.reports.inbox.send(frames)
+    }
+
+    /// What SessionDO answers to what was handed on. `None` when the way is closed.
+    pub async fn reported(&self) -> Option<CallResult<Reported>> {
+        match self.reports.inbox.next().await {
+            Frame::Text(text) => {
+                Some(serde_json::from_str(&text).unwrap_or(Err(CallError::Broken)))
+            }
+            Frame::Closed => None,
+        }
     }
 
     /// Asks for a sign of life.
@@ -95,44 +142,38 @@ impl Link {
     /// Closes it.
     pub fn close(&self) {
         self.inbox.close();
+        self.reports.inbox.close();
     }
 
-    /// Waits for the next frame and takes what has arrived with it. `stored` is the last event before.
-    pub async fn next(&self, stored: u64) -> Incoming {
-        let mut events: Vec<(u64, Event)> = Vec::new();
-        let mut pong = false;
+    /// Waits for the next frame and takes what has arrived with it.
+    pub async fn next(&self) -> Incoming {
+        let mut frames = String::new();
         let mut next = match self.inbox.next().await {
             Frame::Text(text) => Some(text),
             Frame::Closed => return Incoming::Closed,
         };
         self.waiting.set(false);
         while let Some(text) = next {
-            let last = events.last().map_or(stored, |(seq, _)| *seq);
-            match parse(&text) {
-                Some(FromSupervisor::Event { seq, event }) if seq == last + 1 => {
-                    events.push((seq, event))
-                }
-                // What was resent after a reconnection that came before its acknowledgement.
-                Some(FromSupervisor::Event { seq, .. }) if seq <= last => {}
-                Some(FromSupervisor::Pong) => pong = true,
-                Some(FromSupervisor::Event { .. } | FromSupervisor::Attached { .. }) | None => {
-                    self.close();
-                    break;
-                }
+            if text != PONG {
+                frames.push_str(&text);
+                frames.push('\n');
             }
-            next = if events.len() < MAX_BATCH {
+            next = if frames.len() < MAX_BATCH_BYTES {
                 self.inbox.ready()
             } else {
                 None
             };
         }
-        match (events.is_empty(), pong, self.is_open()) {
-            (false, _, _) => Incoming::Events(events),
-            (true, _, true) => Incoming::Pong,
-            (true, true, false) | (true, false, false) => Incoming::Closed,
+        match (frames.is_empty(), self.is_open()) {
+            (false, _) => Incoming::Frames(frames),
+            (true, true) => Incoming::Pong,
+            (true, false) => Incoming::Closed,
         }
     }
 }
+
+/// [`FromSupervisor::Pong`] as it is sent.
+const PONG: &str = "\"pong\"";
 
 fn parse(frame: &str) -> Option<FromSupervisor> {
     serde_json::from_str(frame).ok()

@@ -1,42 +1,44 @@
 use super::link::Link;
-use super::record::{Record, RUN, STATE};
+use super::record::{Owner, Record, AGENT, COMMAND, INPUT, STATE};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{
-    self, CallResult, Class, HarnessCall, Refusal, SandboxCall, PRESET_HEADER,
+    self, CallResult, Class, HarnessCall, Refusal, SandboxCall, PRESET_HEADER, TIER_HEADER,
 };
 use crate::edge::platform::request::upgrade;
 use crate::edge::platform::{egress_fetcher, now, Address, Container, EgressClass, StartOptions};
 use crate::edge::{container, record, settings};
 use crate::props::ContainerProps;
 use crate::secret::Label;
-use cloister_protocol::{EPOCH_VARIABLE, EXEC_HOST, MODEL_HOST};
+use cloister_protocol::{Command, EPOCH_VARIABLE, EXEC_HOST, MODEL_HOST};
 use std::cell::RefCell;
 use std::rc::Rc;
-use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State};
+use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State, Stub};
 
 /// Props of intercepts are made anew at each start and each construction of the object, so this only bounds a leak.
 const PROPS_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
 /// While a turn runs: between two looks at link and containers. After the Worker's process was replaced, a container is
 /// without its intercepts until then, and the harness's own retries of a model call have to last as long.
 pub(super) const HEARTBEAT_MS: u64 = 5_000;
+/// Turns that are over and still known, in case one is asked for again by a call that was long on its way.
+const REMEMBERED: usize = 8;
 /// After a turn: how long the link stays for items that complete late.
 pub(super) const LINGER_MS: u64 = 5_000;
 
 /// A harness: its container, the link to its supervisor, and the running turn.
 ///
-/// **Stored**: a row with the epoch of the newest container, the number of the newest link, the harness's thread, the
-/// highest event that SessionDO has stored and which turn runs; and one with what that turn was asked. No public state.
+/// **Stored**: a row with the epoch of the newest container, the number of the newest link, the harness's thread and which
+/// turn runs; and rows with what that turn was asked and told. No public state. Which events are stored SessionDO knows.
 ///
-/// **Who may call**: the SessionDO of the same session (run, steer, interrupt, destroy) and HarnessEgress (authorize, the
+/// **Who may call**: the SessionDO of the same session (run, steer, results, interrupt, destroy) and HarnessEgress (authorize, the
 /// exec link), which has verified the container's identity. Requests are `POST /call` with a `HarnessCall`,
 /// `GET /authorize?epoch=`, and a WebSocket upgrade of `/exec?epoch=`, which is joined to the sandbox.
 ///
 /// **After a crash** between any two writes:
 /// - before the turn is stored: SessionDO was not answered and asks again;
 /// - stored but not sent: the alarm, set before, sends it;
-/// - sent: the alarm attaches a new link and sends the turn again, which the same supervisor ignores; if that supervisor
-///   is gone, the outcome is unknown and the turn fails, it is never run again;
-/// - events delivered but `stored` not written: they are delivered again, and SessionDO ignores what it has.
+/// - sent: the alarm attaches a new link and sends the turn and what it was told again, which the same supervisor ignores;
+///   if that supervisor is gone, the outcome is unknown and the turn fails, it is never run again;
+/// - events delivered but not acknowledged: they are sent again from where SessionDO says it is.
 #[durable_object]
 pub struct HarnessDO(Rc<Harness>);
 
@@ -87,6 +89,11 @@ impl DurableObject for HarnessDO {
         match (request.method(), address.path().as_str()) {
             (Method::Get, "/authorize") => self.0.authorize(epoch),
             (Method::Get, "/exec") => self.0.join_exec_link(epoch).await,
+            #[cfg(feature = "test-faults")]
+            (Method::Post, "/abort") => {
+                crate::edge::platform::abort(&self.0.state)?;
+                Response::ok("")
+            }
             (_, _) => {
                 let call = calls::read(&mut request).await?;
                 self.0.clone().answer(call).await
@@ -109,18 +116,65 @@ impl Harness {
                 turn_id,
                 input_id,
                 input,
-            } => calls::answer(self.steer(turn_id, input_id, input)?),
-            HarnessCall::Interrupt { turn_id } => calls::answer(self.interrupt(&turn_id).map(Ok)?),
-            HarnessCall::Destroy => calls::answer(self.destroy().await.map(Ok)?),
+            } => {
+                let name = input_id.clone();
+                let command = Command::Steer {
+                    turn_id: turn_id.clone(),
+                    input_id,
+                    input,
+                };
+                calls::answer(self.tell(&turn_id, &name, command)?)
+            }
+            HarnessCall::ToolResult {
+                turn_id,
+                call_id,
+                success,
+                output,
+            } => {
+                let name = call_id.clone();
+                let command = Command::ToolResult {
+                    turn_id: turn_id.clone(),
+                    call_id,
+                    success,
+                    output,
+                };
+                calls::answer(self.tell(&turn_id, &name, command)?)
+            }
+            HarnessCall::Approval {
+                turn_id,
+                request_id,
+                decision,
+            } => {
+                let name = request_id.clone();
+                let command = Command::Approval {
+                    request_id,
+                    decision,
+                };
+                calls::answer(self.tell(&turn_id, &name, command)?)
+            }
+            HarnessCall::Interrupt { turn_id } => calls::answer(self.interrupt(&turn_id)?),
+            HarnessCall::Destroy { turn_id } => {
+                let other = self.record.borrow().turn.as_ref().is_some_and(|turn| {
+                    turn_id.as_ref().is_some_and(|ended| *ended != turn.turn_id)
+                });
+                if !other {
+                    self.destroy().await?;
+                }
+                calls::answer(Ok(()))
+            }
         }
     }
 
     fn authorize(&self, epoch: Option<u64>) -> Result<Response> {
         let record = self.record.borrow();
         match &record.turn {
-            Some(turn) if epoch == Some(record.epoch) => Ok(Response::builder()
-                .with_header(PRESET_HEADER, &turn.preset)?
-                .empty()),
+            Some(turn) if epoch == Some(record.epoch) => {
+                let mut answer = Response::builder().with_header(PRESET_HEADER, &turn.preset)?;
+                if let Some(tier) = &turn.service_tier {
+                    answer = answer.with_header(TIER_HEADER, tier)?;
+                }
+                Ok(answer.empty())
+            }
             Some(_) | None => Ok(Response::empty()?.with_status(403)),
         }
     }
@@ -128,23 +182,45 @@ impl Harness {
     /// Ends both containers. A running turn is forgotten: whoever asks for this has ended it.
     pub(super) async fn destroy(&self) -> Result<()> {
         self.close_link();
-        self.update(|record| record.turn = None)?;
-        record::remove(&self.state.storage(), RUN)?;
+        self.forget_turn(true)?;
         self.state.storage().delete_alarm().await?;
         self.container()?.destroy().await?;
-        let owner = self.record.borrow().owner.clone();
-        if let Some(owner) = owner {
-            let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
+        if let Some(sandbox) = self.sandbox()? {
             let _: CallResult<()> = calls::call(&sandbox, &SandboxCall::Stop).await;
         }
         Ok(())
     }
 
-    async fn join_exec_link(&self, epoch: Option<u64>) -> Result<Response> {
+    /// The turn is `over`, whichever way, and is not to be run again; or it was given up before it began, and may be.
+    pub(super) fn forget_turn(&self, over: bool) -> Result<()> {
+        let storage = self.state.storage();
+        self.update(|record| {
+            if let Some(turn) = record.turn.take().filter(|_| over) {
+                record.over.push_back(turn.turn_id);
+                if record.over.len() > REMEMBERED {
+                    record.over.pop_front();
+                }
+            }
+            record.commands = 0;
+            record.idle_since = now();
+        })?;
+        record::remove(&storage, AGENT)?;
+        record::remove(&storage, INPUT)?;
+        record::remove_all(&storage, COMMAND, "")
+    }
+
+    /// The sandbox, if the session has one.
+    pub(super) fn sandbox(&self) -> Result<Option<Stub>> {
         let owner = self.record.borrow().owner.clone();
-        match owner {
-            Some(owner) if epoch == Some(self.record.borrow().epoch) => {
-                let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
+        let name = owner.and_then(|owner: Owner| owner.sandbox);
+        name.map(|name| calls::object(&self.env, Class::Sandbox, &name))
+            .transpose()
+    }
+
+    async fn join_exec_link(&self, epoch: Option<u64>) -> Result<Response> {
+        let sandbox = self.sandbox()?;
+        match sandbox {
+            Some(sandbox) if epoch == Some(self.record.borrow().epoch) => {
                 sandbox
                     .fetch_with_request(upgrade("http://object/exec")?)
                     .await
@@ -165,7 +241,6 @@ impl Harness {
             self.update(|record| {
                 record.epoch += 1;
                 record.thread = None;
-                record.stored = 0;
             })?;
             let epoch = self.record.borrow().epoch.to_string();
             let env = [(EPOCH_VARIABLE.to_owned(), epoch)].into();

@@ -1,9 +1,14 @@
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Name of the row with the [`Record`].
 pub const STATE: &str = "state";
-/// Name of the row with the running turn's `RunTurn`: apart, since it is large and does not change.
-pub const RUN: &str = "run";
+/// Names of the rows with the running turn's [`RunTurn`](crate::edge::calls::RunTurn): apart, since they are large and do not
+/// change, and the agent apart from the input, since both fill a row.
+pub const AGENT: &str = "agent";
+pub const INPUT: &str = "input";
+/// What the names of rows with commands for the running turn begin with; then comes their number, and what they name.
+pub const COMMAND: &str = "command:";
 
 /// What is stored of a harness, but for what its turn was asked to do.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -14,10 +19,12 @@ pub struct Record {
     pub link: u64,
     /// The harness's own thread, in this instance.
     pub thread: Option<String>,
-    /// Highest event of this instance that SessionDO has stored.
-    pub stored: u64,
+    /// How many commands were stored for the running turn.
+    pub commands: u64,
     /// The running turn.
     pub turn: Option<ActiveTurn>,
+    /// The newest turns that are over.
+    pub over: VecDeque<String>,
     /// Whose it is, from the newest turn.
     pub owner: Option<Owner>,
     /// Since when nothing runs, Unix milliseconds.
@@ -29,8 +36,8 @@ pub struct Record {
 pub struct Owner {
     /// Name of the SessionDO.
     pub session: String,
-    /// Name of the SandboxDO.
-    pub sandbox: String,
+    /// Name of the SandboxDO; none for a session that only talks.
+    pub sandbox: Option<String>,
 }
 
 /// A turn that SessionDO asked for and whose end it has not stored.
@@ -40,6 +47,8 @@ pub struct ActiveTurn {
     pub turn_id: String,
     /// Preset of the agent.
     pub preset: String,
+    /// How the provider serves it; none leaves it to the provider.
+    pub service_tier: Option<String>,
     /// Epoch of the instance that was told to start it; from then on its outcome is unknown if that instance is lost.
     pub sent_to: Option<u64>,
     /// It is to be interrupted.

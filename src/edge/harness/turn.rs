@@ -1,41 +1,49 @@
 //! A turn in the harness: started once, watched until SessionDO has stored its end.
-use super::link::{Incoming, Link};
+use super::link::{Incoming, Link, Reports};
 use super::object::{Harness, HEARTBEAT_MS, LINGER_MS};
-use super::record::{ActiveTurn, Owner, RUN};
+use super::record::{ActiveTurn, Owner, AGENT, COMMAND, INPUT};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{
-    self, CallError, CallResult, Class, Refusal, RunTurn, SandboxCall, SandboxState, SessionCall,
+    self, CallError, CallResult, Class, Refusal, Reported, RunTurn, SandboxCall, SandboxState,
+    SessionCall,
 };
 use crate::edge::platform::now;
+use crate::edge::platform::request::upgrade;
 use crate::edge::{log, record};
-use cloister_protocol::{Command, Event, Input};
+use cloister_protocol::{AgentSettings, Command, Event, FromSupervisor, Input};
+use futures_util::future::{pending, select, Either};
+use futures_util::FutureExt;
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
-use worker::{Delay, Result};
+use worker::{Result, Stub};
 
 /// How long a started container may take until its supervisor answers.
 const START_DEADLINE: Duration = Duration::from_secs(60);
 /// How long to wait for the supervisor of a container that has run for a while.
 const REATTACH_DEADLINE: Duration = Duration::from_secs(15);
-/// Tries to hand a batch of events to SessionDO before the link is given up; the supervisor keeps them.
-const DELIVERY_TRIES: u32 = 5;
 
 impl Harness {
     pub(super) async fn run(self: Rc<Self>, run: RunTurn) -> Result<CallResult<()>> {
-        if self.record.borrow_mut().turn_named(&run.turn_id).is_some() {
+        let known = self.record.borrow_mut().turn_named(&run.turn_id).is_some();
+        if known || self.record.borrow().over.contains(&run.turn_id) {
             return Ok(Ok(()));
         }
         // Another turn that is still noted here is over: SessionDO, which decides, has stored its end and not told yet.
         self.wake_in(HEARTBEAT_MS).await?;
-        record::save(&self.state.storage(), RUN, &run)?;
+        self.forget_turn(true)?;
+        record::save(&self.state.storage(), AGENT, &run.agent)?;
+        record::save(&self.state.storage(), INPUT, &run.input)?;
         self.update(|record| {
+            let environment = run.environment_id.as_deref();
             record.owner = Some(Owner {
                 session: run.tenant.object_name(&run.session_id),
-                sandbox: run.tenant.object_name(&run.environment_id),
+                sandbox: environment.map(|environment| run.tenant.object_name(environment)),
             });
             record.turn = Some(ActiveTurn {
                 turn_id: run.turn_id.clone(),
                 preset: run.preset.clone(),
+                service_tier: run.service_tier.clone(),
                 sent_to: None,
                 interrupt: false,
             });
@@ -45,6 +53,7 @@ impl Harness {
         let failed = result.is_err() || matches!(result, Ok(Err(_)));
         // Another turn may have come meanwhile, if this one was given up.
         if failed && self.record.borrow_mut().turn_named(&turn_id).is_some() {
+            self.forget_turn(false)?;
             self.destroy().await?;
         }
         result
@@ -59,12 +68,7 @@ impl Harness {
         if let Err(error) = sandbox? {
             return Ok(Err(error));
         }
-        let deadline = if self.record.borrow().stored == 0 {
-            START_DEADLINE
-        } else {
-            REATTACH_DEADLINE
-        };
-        let Some(link) = self.clone().ensure_link(deadline).await? else {
+        let Some(link) = self.clone().ensure_link(START_DEADLINE).await? else {
             return Ok(Err(Refusal::Unavailable.into()));
         };
         self.send_turn(&link)?;
@@ -80,47 +84,55 @@ impl Harness {
             }
         })?;
         let record = self.record.borrow().clone();
-        let run: Option<RunTurn> = record::load(&self.state.storage(), RUN)?;
-        let (Some(turn), Some(run)) = (record.turn, run) else {
+        let storage = self.state.storage();
+        let agent: Option<AgentSettings> = record::load(&storage, AGENT)?;
+        let input: Option<Vec<Input>> = record::load(&storage, INPUT)?;
+        let (Some(turn), Some(agent), Some(input)) = (record.turn, agent, input) else {
             return Ok(());
         };
         let turn_id = turn.turn_id;
         link.send(&Command::StartTurn {
             turn_id: turn_id.clone(),
             thread: record.thread,
-            agent: run.agent,
-            input: run.input,
+            agent: Box::new(agent),
+            input,
         })?;
+        for command in record::load_all::<Command>(&storage, COMMAND)? {
+            link.send(&command)?;
+        }
         if turn.interrupt {
             link.send(&Command::Interrupt { turn_id })?;
         }
         Ok(())
     }
 
-    pub(super) fn steer(
+    /// Tells the running turn something. It is stored until it is answered or the turn is over, and sent again over each new
+    /// link: the supervisor knows again what it was told.
+    pub(super) fn tell(
         &self,
-        turn_id: String,
-        input_id: String,
-        input: Vec<Input>,
+        turn_id: &str,
+        name: &str,
+        command: Command,
     ) -> Result<CallResult<()>> {
-        match (
-            self.record.borrow_mut().turn_named(&turn_id),
-            self.open_link(),
-        ) {
-            (None, _) => Ok(Err(Refusal::NotFound.into())),
-            (Some(_), None) => Ok(Err(Refusal::Unavailable.into())),
-            (Some(_), Some(link)) => link
-                .send(&Command::Steer {
-                    turn_id,
-                    input_id,
-                    input,
-                })
-                .map(Ok),
+        let sent = match self.record.borrow_mut().turn_named(turn_id) {
+            None => return Ok(Err(Refusal::NotFound.into())),
+            Some(turn) => turn.sent_to.is_some(),
+        };
+        self.update(|record| record.commands += 1)?;
+        let number = self.record.borrow().commands;
+        let row = format!("{COMMAND}{number:010}:{name}");
+        record::save(&self.state.storage(), &row, &command)?;
+        if let Some(link) = self.open_link().filter(|_| sent) {
+            link.send(&command)?;
         }
+        Ok(Ok(()))
     }
 
     /// Also before the turn has reached the supervisor: then right after.
-    pub(super) fn interrupt(&self, turn_id: &str) -> Result<()> {
+    pub(super) fn interrupt(&self, turn_id: &str) -> Result<CallResult<()>> {
+        if self.record.borrow_mut().turn_named(turn_id).is_none() {
+            return Ok(Err(Refusal::NotFound.into()));
+        }
         self.update(|record| {
             if let Some(turn) = record.turn_named(turn_id) {
                 turn.interrupt = true;
@@ -134,19 +146,20 @@ impl Harness {
         match self.open_link() {
             Some(link) if sent => link.send(&Command::Interrupt {
                 turn_id: turn_id.to_owned(),
-            }),
-            Some(_) | None => Ok(()),
+            })?,
+            Some(_) | None => {}
         }
+        Ok(Ok(()))
     }
 
-    async fn ensure_sandbox(&self) -> Result<CallResult<SandboxState>> {
+    async fn ensure_sandbox(&self) -> Result<CallResult<()>> {
         let expires_at = now() + LIMITS.idle_timeout.as_millis() as u64 + 2 * HEARTBEAT_MS;
-        let owner = self.record.borrow().owner.clone();
-        let Some(owner) = owner else {
-            return Ok(Err(Refusal::NotFound.into()));
+        let Some(sandbox) = self.sandbox()? else {
+            return Ok(Ok(()));
         };
-        let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
-        Ok(calls::call(&sandbox, &SandboxCall::Create { expires_at }).await)
+        let state: CallResult<SandboxState> =
+            calls::call(&sandbox, &SandboxCall::Create { expires_at }).await;
+        Ok(state.map(drop))
     }
 
     async fn ensure_link(self: Rc<Self>, deadline: Duration) -> Result<Option<Rc<Link>>> {
@@ -154,11 +167,27 @@ impl Harness {
             return Ok(Some(link));
         }
         self.update(|record| record.link += 1)?;
-        let (number, stored) = {
+        let (number, epoch) = {
             let record = self.record.borrow();
-            (record.link, record.stored)
+            (record.link, record.epoch)
         };
-        let Some(link) = Link::open(&self.container()?, number, stored, deadline).await? else {
+        let to = upgrade(&format!("http://object/reports?epoch={epoch}"))?;
+        let answer = self.session()?.fetch_with_request(to).await?;
+        if answer.status_code() == 404 {
+            // The session is deleted: nobody waits for this turn.
+            return Ok(None);
+        }
+        // One that does not answer now is asked again by the next heartbeat; the harness need not suffer for it.
+        let socket = answer.websocket().ok_or("the session does not answer")?;
+        let reports = Reports::open(socket)
+            .await?
+            .ok_or("the session does not answer")?;
+        // Its end may have been stored, and not heard of here.
+        let turn = self.record.borrow().turn.clone();
+        if turn.is_some_and(|turn| turn.turn_id != reports.running) {
+            self.forget_turn(true)?;
+        }
+        let Some(link) = Link::open(&self.container()?, number, reports, deadline).await? else {
             return Ok(None);
         };
         let link = Rc::new(link);
@@ -167,19 +196,15 @@ impl Harness {
         Ok(Some(link))
     }
 
-    /// Hands events to SessionDO and acknowledges them, until the link ends.
+    fn session(&self) -> Result<Stub> {
+        let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
+        calls::object(&self.env, Class::Session, &owner.session)
+    }
+
+    /// Hands events on to SessionDO, and acknowledges what is stored there, until either way ends.
     async fn pump(self: Rc<Self>, link: Rc<Link>) {
-        loop {
-            let stored = self.record.borrow().stored;
-            match link.next(stored).await {
-                Incoming::Events(events) => match self.deliver(events).await {
-                    Ok(seq) => drop(link.send(&Command::Acknowledge { seq })),
-                    Err(_) => break,
-                },
-                Incoming::Pong => {}
-                Incoming::Closed => break,
-            }
-        }
+        let epoch = self.record.borrow().epoch;
+        let _ = self.carry(&link, epoch).await;
         link.close();
         if self.record.borrow().turn.is_some() {
             log::event("harness_link_lost", &[]);
@@ -187,89 +212,84 @@ impl Harness {
         }
     }
 
-    /// Returns the highest event stored.
-    async fn deliver(&self, events: Vec<(u64, Event)>) -> Result<u64> {
-        let last = events.last().map_or(0, |(seq, _)| *seq);
-        let epoch = self.record.borrow().epoch;
-        let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
-        let session = calls::object(&self.env, Class::Session, &owner.session)?;
-        // A container without its harness ends first: a next turn may come with the answer.
-        if events
-            .iter()
-            .any(|(_, event)| matches!(event, Event::HarnessLost { .. }))
-        {
-            self.container()?.destroy().await?;
-        }
-        let call = SessionCall::Harness { epoch, events };
-        let mut tries = 0;
+    /// One message at a time is on its way to SessionDO: what comes meanwhile goes with the next, and is stored with it.
+    async fn carry(&self, link: &Link, epoch: u64) -> Result<()> {
+        let mut waiting = false;
         loop {
-            match calls::call::<_, ()>(&session, &call).await {
-                Ok(()) => break,
-                // The session is deleted, or has given this instance up: nobody waits for it.
-                Err(CallError::Refused(_)) => {
-                    self.destroy().await?;
-                    return Err("the session refused the events".into());
+            let frames = if waiting {
+                pending().left_future()
+            } else {
+                link.next().right_future()
+            };
+            match select(pin!(frames), pin!(link.reported())).await {
+                Either::Left((Incoming::Frames(frames), _)) => {
+                    // A container without its harness ends first: a next turn may come with the answer.
+                    if says_lost(&frames) {
+                        self.container()?.destroy().await?;
+                    }
+                    link.report(&frames)?;
+                    waiting = true;
                 }
-                Err(CallError::Broken) if tries < DELIVERY_TRIES => {
-                    tries += 1;
-                    Delay::from(Duration::from_millis(50 << tries)).await;
+                Either::Left((Incoming::Pong, _)) => {}
+                Either::Left((Incoming::Closed, _)) | Either::Right((None, _)) => return Ok(()),
+                Either::Right((Some(reported), _)) => {
+                    waiting = false;
+                    if !self.acknowledge(link, epoch, reported).await? {
+                        return Ok(());
+                    }
                 }
-                Err(CallError::Broken) => return Err("the session does not answer".into()),
             }
         }
-        let SessionCall::Harness { events, .. } = call else {
-            return Ok(last);
-        };
-        if self.remember(epoch, &events, last)? {
-            self.wake_in(LINGER_MS).await?;
+    }
+
+    /// Returns whether more may come.
+    async fn acknowledge(
+        &self,
+        link: &Link,
+        epoch: u64,
+        reported: CallResult<Reported>,
+    ) -> Result<bool> {
+        match reported {
+            Ok(reported) => {
+                if self.remember(epoch, &reported)? {
+                    self.wake_in(LINGER_MS).await?;
+                }
+                let seq = reported.last;
+                link.send(&Command::Acknowledge { seq })?;
+                Ok(true)
+            }
+            // A supervisor that does not keep to the protocol is not one of ours any more. Its turn is lost with it.
+            Err(CallError::Refused(Refusal::Invalid)) => {
+                log::event("harness_broke_protocol", &[]);
+                self.container()?.destroy().await?;
+                Ok(false)
+            }
+            // The session is deleted: nobody waits for it.
+            Err(CallError::Refused(_)) => {
+                self.destroy().await?;
+                Ok(false)
+            }
+            Err(CallError::Broken) => Ok(false),
         }
-        Ok(last)
     }
 
     /// Stores what delivered events of the instance `epoch` mean here. Returns whether nothing runs any more. With the
     /// answer to them the next turn may have come, and even another instance: what is theirs is left alone.
-    fn remember(&self, epoch: u64, events: &[(u64, Event)], last: u64) -> Result<bool> {
+    fn remember(&self, epoch: u64, reported: &Reported) -> Result<bool> {
         if self.record.borrow().epoch != epoch {
             return Ok(false);
         }
-        let mut over = false;
-        self.update(|record| {
-            record.stored = last;
-            for (_, event) in events {
-                match event {
-                    Event::TurnStarted { thread, .. } => record.thread = Some(thread.clone()),
-                    Event::TurnEnded { turn_id, .. } => {
-                        if record.turn_named(turn_id).is_some() {
-                            record.turn = None;
-                            record.idle_since = now();
-                            over = true;
-                        }
-                    }
-                    Event::HarnessLost { .. } => {
-                        if record
-                            .turn
-                            .as_ref()
-                            .is_some_and(|turn| turn.sent_to == Some(epoch))
-                        {
-                            record.turn = None;
-                            record.idle_since = now();
-                            over = true;
-                        }
-                    }
-                    Event::Ready { .. }
-                    | Event::ItemStarted { .. }
-                    | Event::TextDelta { .. }
-                    | Event::ReasoningDelta { .. }
-                    | Event::OutputDelta { .. }
-                    | Event::ItemCompleted { .. }
-                    | Event::Usage { .. }
-                    | Event::Steered { .. }
-                    | Event::SteerRefused { .. } => {}
-                }
-            }
-        })?;
+        if let Some(thread) = &reported.thread {
+            self.update(|record| record.thread = Some(thread.clone()))?;
+        }
+        for input_id in &reported.steers {
+            record::remove_all(&self.state.storage(), COMMAND, &format!(":{input_id}"))?;
+        }
+        let turn = self.record.borrow().turn.clone();
+        // A turn that was lost with its harness is reported as such by the next heartbeat.
+        let over = turn.is_some_and(|turn| reported.ended.contains(&turn.turn_id));
         if over {
-            record::remove(&self.state.storage(), RUN)?;
+            self.forget_turn(true)?;
         }
         Ok(over)
     }
@@ -300,13 +320,13 @@ impl Harness {
                         self.container()?
                             .keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS)
                             .await?;
-                        let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
-                        let sandbox = calls::object(&self.env, Class::Sandbox, &owner.sandbox)?;
                         let expires_at =
                             now() + LIMITS.idle_timeout.as_millis() as u64 + 2 * HEARTBEAT_MS;
-                        // A sandbox that is gone stays gone in this turn: its commands fail, and the model is told so.
-                        let _: CallResult<SandboxState> =
-                            calls::call(&sandbox, &SandboxCall::Renew { expires_at }).await;
+                        if let Some(sandbox) = self.sandbox()? {
+                            // A sandbox that is gone stays gone in this turn: its commands fail, and the model is told so.
+                            let _: CallResult<SandboxState> =
+                                calls::call(&sandbox, &SandboxCall::Renew { expires_at }).await;
+                        }
                         Ok(())
                     }
                     None => self.reattach(&turn).await,
@@ -341,18 +361,17 @@ impl Harness {
         log::event("harness_lost", &[("turn", turn_id)]);
         self.close_link();
         self.container()?.destroy().await?;
-        let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
-        let session = calls::object(&self.env, Class::Session, &owner.session)?;
         let call = SessionCall::HarnessLost {
             turn_id: turn_id.to_owned(),
         };
-        match calls::call::<_, ()>(&session, &call).await {
-            Ok(()) | Err(CallError::Refused(_)) => self.update(|record| {
-                if record.turn_named(turn_id).is_some() {
-                    record.turn = None;
-                    record.idle_since = now();
+        let told: CallResult<()> = calls::call(&self.session()?, &call).await;
+        match told {
+            Ok(()) | Err(CallError::Refused(_)) => {
+                if self.record.borrow_mut().turn_named(turn_id).is_some() {
+                    self.forget_turn(true)?;
                 }
-            }),
+                Ok(())
+            }
             // The next heartbeat tries again.
             Err(CallError::Broken) => Ok(()),
         }
@@ -372,4 +391,18 @@ impl Harness {
             Some(_) | None => self.destroy().await,
         }
     }
+}
+
+/// Whether one of the frames says that the harness is gone.
+fn says_lost(frames: &str) -> bool {
+    frames.contains("harness_lost")
+        && frames.lines().any(|frame| {
+            matches!(
+                serde_json::from_str(frame),
+                Ok(FromSupervisor::Event {
+                    event: Event::HarnessLost { .. },
+                    ..
+                })
+            )
+        })
 }

@@ -1,7 +1,7 @@
 //! `POST model.internal/v1/responses`: the one way to a model.
 use super::{refusal, Refused};
 use crate::deployment;
-use crate::edge::calls::{self, Class, Refusal, PRESET_HEADER};
+use crate::edge::calls::{self, Class, Refusal, PRESET_HEADER, TIER_HEADER};
 use crate::edge::{log, settings};
 use crate::model_request::{self, Filter, Forced};
 use crate::props::ContainerProps;
@@ -42,12 +42,13 @@ pub async fn forward(
     };
     // The object may be far away; the body's beginning is read meanwhile.
     let (authorized, read) = futures_util::join!(authorize(env, props), source.read_head());
-    let preset = match (authorized, read) {
+    let authorized = match (authorized, read) {
         (Err(refused), _) => return Ok(Err(refused)),
         (Ok(_), Err(_)) => return Ok(Err(Refused(400, "body_broken"))),
-        (Ok(preset), Ok(())) => deployment::preset(&preset),
+        (Ok(authorized), Ok(())) => authorized,
     };
-    let Some(preset) = preset else {
+    let (preset, service_tier) = authorized;
+    let Some(preset) = deployment::preset(&preset) else {
         return Ok(Err(Refused(403, "preset_unknown")));
     };
     // One key per session: the object's name begins with the tenant, so that tenants never share a cached prefix.
@@ -56,6 +57,7 @@ pub async fn forward(
     let filter = Filter::new(&Forced {
         model: &model,
         prompt_cache_key: &prompt_cache_key,
+        service_tier: service_tier.as_deref(),
     });
     let refused = Outcome::default();
     let body = match source.filtered(filter, refused.clone()) {
@@ -89,17 +91,23 @@ pub async fn forward(
     }
 }
 
-/// Asks the harness's object for the preset of the running turn. The answer is a header, so that no body is made and read.
-async fn authorize(env: &Env, props: &ContainerProps) -> std::result::Result<String, Refused> {
+/// Asks the harness's object for the preset of the running turn, and how it is served. The answer is in headers, so that no
+/// body is made and read.
+async fn authorize(
+    env: &Env,
+    props: &ContainerProps,
+) -> std::result::Result<(String, Option<String>), Refused> {
     let ask = async {
         let harness = calls::object(env, Class::Harness, &props.object)?;
         let url = format!("http://object/authorize?epoch={}", props.epoch);
         let response = harness.fetch_with_str(&url).await?;
-        response.headers().get(PRESET_HEADER)
+        let headers = response.headers();
+        Ok((headers.get(PRESET_HEADER)?, headers.get(TIER_HEADER)?))
     };
-    match ask.await {
-        Ok(Some(preset)) => Ok(preset),
-        Ok(None) => Err(Refused(403, Refusal::Stale.code())),
+    let answer: Result<(Option<String>, Option<String>)> = ask.await;
+    match answer {
+        Ok((Some(preset), tier)) => Ok((preset, tier)),
+        Ok((None, _)) => Err(Refused(403, Refusal::Stale.code())),
         Err(_) => Err(Refused(503, "harness_unavailable")),
     }
 }

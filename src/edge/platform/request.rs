@@ -25,3 +25,8 @@ pub fn upgrade(url: &str) -> Result<Request> {
     init.set_headers(&headers);
     Ok(web_sys::Request::new_with_str_and_init(url, &init)?.into())
 }
+
+/// `GET`.
+pub fn get(url: &str) -> Result<Request> {
+    with_body(url, "GET", None)
+}

@@ -18,6 +18,8 @@ use std::rc::Rc;
 use std::time::Duration;
 use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State};
 
+/// How long an exec server may take to open its link. One that is stopped is replaced by the container itself.
+const JOIN_DEADLINE: Duration = Duration::from_secs(20);
 /// How long a started container may take until its exec server answers.
 const START_DEADLINE: Duration = Duration::from_secs(60);
 /// Props of intercepts are made anew at each start and each construction of the object, so this only bounds a leak.
@@ -212,7 +214,11 @@ impl Sandbox {
         if !container.running() {
             return Response::error("no sandbox", 503);
         }
-        container.upgrade(EXEC_PORT, "/").await
+        let joined = container.upgrade(EXEC_PORT, "/");
+        match container::within(JOIN_DEADLINE, joined).await {
+            Some(joined) => joined,
+            None => Response::error("the exec server does not answer", 504),
+        }
     }
 
     /// Every request of the container goes to SandboxEgress, under this instance's identity.

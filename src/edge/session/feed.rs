@@ -1,74 +1,108 @@
-//! Events on their way to the Gateway: hibernating WebSockets that cost nothing while nothing happens.
-use super::store::{self, StoredEvent};
-use worker::{Response, Result, State, WebSocketPair};
+//! The session's hibernating WebSockets, which cost nothing while nothing happens: events on their way to the Gateway, and
+//! frames of the supervisor on their way here. A listener that is far behind reads pages of the log first.
+use super::store;
+use crate::turn::{Chunk, Ends, Session};
+use worker::{Response, Result, State, WebSocket, WebSocketPair};
 
-/// Events read from the log at once.
-const PAGE: u32 = 256;
+/// Tag of the sockets of listeners.
+const LISTENER: &str = "listener";
+/// What the tag of a HarnessDO's socket begins with; then comes the epoch of its container.
+const REPORTS: &str = "reports:";
+/// What one answer holds of the log: enough to be worth the way, and little to hold for each of many readers.
+const PAGE: usize = 256 << 10;
 
-/// An event as it travels from SessionDO to the Gateway: its place in the log, its type, its JSON, each on a line. Type and
-/// JSON are empty in the first frame of a listener that follows from now on: it only says where that is.
+/// Events as they travel from SessionDO to the Gateway: the place of the last, which streams end with it, and the events as
+/// frames of server-sent events. The first message to a listener that follows from now on has no events: it only says
+/// where that is.
 pub struct Entry<'a> {
-    /// Its place in the log: the cursor to go on from.
-    pub seq: u64,
-    /// Its type.
-    pub name: &'a str,
-    /// All of it.
-    pub json: &'a str,
+    /// Place in the log to go on from.
+    pub last: u64,
+    /// Which streams end after the frames.
+    pub ends: Ends,
+    /// The frames.
+    pub frames: &'a str,
 }
 
 impl<'a> Entry<'a> {
-    /// Reads a frame.
-    pub fn parse(frame: &'a str) -> Option<Self> {
-        let (seq, rest) = frame.split_once('\n')?;
-        let (name, json) = rest.split_once('\n')?;
+    /// Reads a message.
+    pub fn parse(message: &'a str) -> Option<Self> {
+        let (last, rest) = message.split_once('\n')?;
+        let (ends, frames) = rest.split_once('\n')?;
         Some(Self {
-            seq: seq.parse().ok()?,
-            name,
-            json,
+            last: last.parse().ok()?,
+            ends: Ends::of_letter(ends)?,
+            frames,
         })
     }
 }
 
-fn frame(event: &StoredEvent) -> String {
-    format!("{}\n{}\n{}", event.seq, event.name, event.json)
+fn message(chunk: &Chunk) -> String {
+    let Chunk {
+        last, ends, frames, ..
+    } = chunk;
+    format!("{last}\n{}\n{frames}", ends.letter())
 }
 
-/// Accepts a listener. It gets what the log has after `after`, if that is given, and then what comes.
-pub fn subscribe(state: &State, after: Option<u64>) -> Result<Response> {
-    let pair = WebSocketPair::new()?;
-    state.accept_web_socket(&pair.server);
+/// Accepts a listener, who gets what comes after `after`; without it, from now on. One that is further behind than a page is
+/// refused: it reads pages first.
+pub fn subscribe(state: &State, here: u64, after: Option<u64>) -> Result<Response> {
+    let storage = state.storage();
     // Nothing is awaited here, so nothing new comes between.
-    let Some(mut after) = after else {
-        let here = store::last_event(&state.storage())?;
-        pair.server.send_with_str(format!("{here}\n\n"))?;
-        return Response::from_websocket(pair.client);
-    };
-    loop {
-        let events = store::events_after(&state.storage(), after, PAGE)?;
-        let Some(last) = events.last() else { break };
-        after = last.seq;
-        for event in &events {
-            pair.server.send_with_str(frame(event))?;
-        }
+    let after = after.unwrap_or(here);
+    if after > here || store::log_size_after(&storage, after, PAGE)? > PAGE {
+        return Response::error("behind", 409);
+    }
+    let pair = WebSocketPair::new()?;
+    state.accept_websocket_with_tags(&pair.server, &[LISTENER]);
+    pair.server.send_with_str(format!("{after}\n-\n"))?;
+    let mut after = after;
+    while let Some(chunk) = store::log_after(&storage, after, PAGE)? {
+        after = chunk.last;
+        pair.server.send_with_str(message(&chunk))?;
     }
     Response::from_websocket(pair.client)
 }
 
-/// Sends new events to every listener. One that is gone does not matter: it comes back with its cursor.
-pub fn broadcast(state: &State, events: &[StoredEvent]) {
-    let listeners = state.get_websockets();
-    if listeners.is_empty() {
+/// Accepts the socket of the HarnessDO whose container has this epoch, and says which of its events was the newest, and which
+/// turn runs.
+pub fn accept_reports(state: &State, epoch: u64, session: &Session) -> Result<Response> {
+    let pair = WebSocketPair::new()?;
+    let tag = format!("{REPORTS}{epoch}");
+    state.accept_websocket_with_tags(&pair.server, &[&tag]);
+    let (seen, turn) = (session.seen(epoch), session.running_turn());
+    let first = format!("{seen}\n{}", turn.unwrap_or_default());
+    pair.server.send_with_str(first)?;
+    Response::from_websocket(pair.client)
+}
+
+/// The epoch of the HarnessDO's container, if the socket is one's.
+pub fn epoch_of(state: &State, socket: &WebSocket) -> Option<u64> {
+    let tags = state.get_tags(socket);
+    tags.iter()
+        .find_map(|tag| tag.strip_prefix(REPORTS)?.parse().ok())
+}
+
+/// A page of the log after a place; empty at its end.
+pub fn page(state: &State, after: u64) -> Result<Response> {
+    let chunk = store::log_after(&state.storage(), after, PAGE)?;
+    Response::ok(chunk.map_or_else(|| format!("{after}\n-\n"), |chunk| message(&chunk)))
+}
+
+/// Sends new events to every listener. One that is gone does not matter: it comes back with its place.
+pub fn broadcast(state: &State, chunks: &[Chunk]) {
+    if chunks.is_empty() {
         return;
     }
-    for event in events {
-        let frame = frame(event);
+    let listeners = state.get_websockets_with_tag(LISTENER);
+    for chunk in chunks.iter().filter(|_| !listeners.is_empty()) {
+        let message = message(chunk);
         for listener in &listeners {
-            let _ = listener.send_with_str(&frame);
+            let _ = listener.send_with_str(&message);
         }
     }
 }
 
-/// Ends every listener.
+/// Ends every socket.
 pub fn close(state: &State) {
     for listener in state.get_websockets() {
         let _ = listener.close(Some(1000), Some("the session is deleted"));

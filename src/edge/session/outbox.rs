@@ -13,9 +13,17 @@ const MAX_TRIES: u32 = 5;
 impl Core {
     /// Begins every stored effect that is not under way. What follows the end of the containers waits for it.
     pub(super) fn dispatch(self: &Rc<Self>) -> Result<()> {
-        for pending in store::outbox(&self.state.storage())? {
-            let last = pending.effect == Effect::Destroy;
+        let outbox = store::outbox(&self.state.storage())?;
+        self.pending.set(!outbox.is_empty());
+        for pending in outbox {
+            if self.with(|session| session.wants(&pending.effect)) == Some(false) {
+                // Its turn is over: nobody would want what it does.
+                store::done(&self.state.storage(), pending.id)?;
+                continue;
+            }
+            let last = matches!(pending.effect, Effect::Destroy { .. });
             if self.under_way.borrow_mut().insert(pending.id) {
+                store::trying(&self.state.storage(), pending.id)?;
                 let core = self.clone();
                 self.state.wait_until(async move {
                     let id = pending.id;
@@ -38,55 +46,110 @@ impl Core {
 
     /// Returns whether the effect is over, done or given up.
     async fn carry_out(self: &Rc<Self>, Pending { id, tries, effect }: Pending) -> Result<bool> {
-        let Some(session) = self.session() else {
+        let Some((name, call)) = self.call_for(&effect) else {
             return Ok(false);
         };
-        let name = session.identity.tenant.object_name(&session.public.id);
-        let call = match effect.clone() {
-            Effect::Run { turn_id, input } => HarnessCall::Run(Box::new(RunTurn {
-                tenant: session.identity.tenant,
-                session_id: session.public.id,
-                environment_id: session.identity.environment_id,
-                preset: session.identity.preset,
-                turn_id,
-                agent: session.identity.settings,
-                input,
-            })),
-            Effect::Steer {
-                turn_id,
-                input_id,
-                input,
-            } => HarnessCall::Steer {
-                turn_id,
-                input_id,
-                input,
-            },
-            Effect::Interrupt { turn_id } => HarnessCall::Interrupt { turn_id },
-            Effect::Destroy => HarnessCall::Destroy,
+        // One that was tried so often may be what ends this process.
+        let result: CallResult<()> = if tries >= MAX_TRIES {
+            Err(CallError::Broken)
+        } else {
+            let harness = calls::object(&self.env, Class::Harness, &name)?;
+            calls::call(&harness, &call).await
         };
-        let harness = calls::object(&self.env, Class::Harness, &name)?;
-        let result: CallResult<()> = calls::call(&harness, &call).await;
+        if self.with(|_| ()).is_none() {
+            // The session was deleted meanwhile.
+            return Ok(false);
+        }
         let storage = self.state.storage();
         match result {
             Ok(()) => store::done(&storage, id)?,
-            Err(CallError::Broken) if tries + 1 < MAX_TRIES => {
-                store::tried(&storage, id)?;
-                return Ok(false);
+            Err(error) if tries + 1 < MAX_TRIES && may_yet_be_done(&effect, &error) => {
+                return Ok(false)
             }
-            Err(CallError::Refused(_) | CallError::Broken) => {
-                store::done(&storage, id)?;
-                match effect {
-                    Effect::Run { turn_id, .. } => {
-                        self.take(vec![Input::NotStarted { turn_id }], |_| Ok(()))?;
+            Err(error) => {
+                let input = match (effect, error) {
+                    (Effect::Run { turn_id, .. }, _) => Some(Input::NotStarted { turn_id }),
+                    (Effect::Steer { input_id, .. }, CallError::Refused(_)) => {
+                        Some(Input::NotSteered { input_id })
                     }
-                    Effect::Steer { input_id, .. } => {
-                        self.take(vec![Input::NotSteered { input_id }], |_| Ok(()))?;
-                    }
-                    // The deadline of the stopping turn ends its containers.
-                    Effect::Interrupt { .. } | Effect::Destroy => {}
-                }
+                    // A steer whose fate is unknown is settled with its turn. A result that the harness does not take: the
+                    // turn's deadline ends it. The deadline of a stopping turn ends its containers.
+                    (Effect::Steer { .. }, CallError::Broken)
+                    | (
+                        Effect::ToolResult { .. }
+                        | Effect::Approval { .. }
+                        | Effect::Interrupt { .. }
+                        | Effect::Destroy { .. },
+                        _,
+                    ) => None,
+                };
+                let _ = self.take(input.into_iter().collect(), |storage| {
+                    store::done(storage, id)
+                })?;
             }
         }
         Ok(true)
+    }
+
+    /// The call that carries an effect out, and the name of the harness's object.
+    fn call_for(&self, effect: &Effect) -> Option<(String, HarnessCall)> {
+        self.with(|session| {
+            let name = session.identity.tenant.object_name(&session.public.id);
+            let call = match effect.clone() {
+                Effect::Run { turn_id, input } => HarnessCall::Run(Box::new(RunTurn {
+                    tenant: session.identity.tenant.clone(),
+                    session_id: session.public.id.clone(),
+                    environment_id: session.identity.environment_id.clone(),
+                    preset: session.public.agent.model.clone(),
+                    service_tier: session.service_tier(),
+                    turn_id,
+                    agent: session.agent_settings(),
+                    input,
+                })),
+                Effect::Steer {
+                    turn_id,
+                    input_id,
+                    input,
+                } => HarnessCall::Steer {
+                    turn_id,
+                    input_id,
+                    input,
+                },
+                Effect::ToolResult {
+                    turn_id,
+                    call_id,
+                    success,
+                    output,
+                } => HarnessCall::ToolResult {
+                    turn_id,
+                    call_id,
+                    success,
+                    output,
+                },
+                Effect::Approval {
+                    turn_id,
+                    request_id,
+                    decision,
+                } => HarnessCall::Approval {
+                    turn_id,
+                    request_id,
+                    decision,
+                },
+                Effect::Interrupt { turn_id } => HarnessCall::Interrupt { turn_id },
+                Effect::Destroy { turn_id } => HarnessCall::Destroy {
+                    turn_id: Some(turn_id),
+                },
+            };
+            (name, call)
+        })
+    }
+}
+
+/// Whether an effect that was not carried out may be later.
+fn may_yet_be_done(effect: &Effect, error: &CallError) -> bool {
+    match error {
+        CallError::Broken => true,
+        // A turn that the harness does not have may be on its way to it.
+        CallError::Refused(_) => matches!(effect, Effect::Interrupt { .. }),
     }
 }

@@ -7,12 +7,17 @@
 //   @@{"shell": "uname -a"}            a call of exec_command
 //   @@{"patch": "*** Begin Patch…"}    a call of apply_patch
 //   @@{"think": "…", "say": "…"}       a reasoning summary, an answer
+//   @@{"call": "f", "arguments": {…}}  a call of a client's function; arguments that are a string are sent as they are
+//   @@{"search": "…"}                  a search for tools that are not shown at once
+//   @@{"spawn": "…"}                   a subagent, told this; then {"await": true}, {"tell": "…"} and {"dismiss": true} are
+//                                      about the subagents of this thread: all, the newest, the newest
 //   @@{"http": 429, "body": {…}}       an error; "$CREDENTIAL" in it becomes what the request was authorised with
 // and may carry: "delay" ms before the first byte; "wait": NAME, which sends nothing before POST /release/NAME; "drip" ms
 // between words; "hold": NAME, which stops after the first word until POST /release/NAME; "cut": true, which drops the
 // connection after the first word.
 // Which answer is next follows from the tool outputs and answers that the request carries after that message. Without a script the
-// answer is "done". The log has one JSON line a request: path, headers, body.
+// answer is "done". The log has one JSON line a request: path, headers, body. GET /requests?with=TEXT gives the bodies of the
+// newest requests that contain the text, oldest first.
 import { appendFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,12 +28,15 @@ const USAGE = {
   input_tokens: 1200, input_tokens_details: { cached_tokens: 1000 },
   output_tokens: 34, output_tokens_details: { reasoning_tokens: 10 }, total_tokens: 1234,
 };
+const CALLS = ["shell", "patch", "call", "search", "spawn", "await", "tell", "dismiss"];
 const held = new Map();
+// Bodies, newest last.
+const requests = [];
 let calls = 0;
 
 const released = (name) => new Promise((release) => held.set(name, release));
 const textOf = (content) => typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("\n");
-const isCall = (step) => "shell" in step || "patch" in step;
+const isCall = (step) => CALLS.some((name) => name in step);
 
 /** The answer that is due: the script's step after those whose outputs the request already holds. */
 function due(input) {
@@ -52,6 +60,35 @@ function due(input) {
     return !done;
   });
   return next ?? [{ say: "done" }];
+}
+
+/** A function that the request offers, at once or as the result of a search, with the namespace it is in. */
+function offered(body, name) {
+  const found = (body.input ?? []).filter((item) => item.type === "tool_search_output").flatMap((item) => item.tools ?? []);
+  for (const tool of [...(body.tools ?? []), ...found]) {
+    if (tool.name === name && tool.type === "function") return { tool };
+    const inner = (tool.tools ?? []).find((each) => each.name === name);
+    if (inner) return { tool: inner, namespace: tool.name };
+  }
+  return {};
+}
+
+/** Ids of the subagents that this thread has, oldest first. */
+function subagents(body) {
+  const outputs = (body.input ?? []).filter((item) => item.type === "function_call_output");
+  return outputs.flatMap((item) => {
+    try { return JSON.parse(textOf(item.output)).agent_id ?? []; } catch { return []; }
+  });
+}
+
+/** Name and arguments of the function that a step calls. */
+function called(body, step) {
+  if ("call" in step) return { name: step.call, input: step.arguments ?? {} };
+  const newest = subagents(body).at(-1);
+  if ("spawn" in step) return { name: "spawn_agent", input: { message: step.spawn, ...step.args } };
+  if ("await" in step) return { name: "wait_agent", input: { targets: subagents(body), timeout_ms: 30_000 } };
+  if ("tell" in step) return { name: "send_input", input: { target: newest, message: step.tell, ...step.args } };
+  return { name: "close_agent", input: { target: newest } };
 }
 
 async function answer(body, credential, response) {
@@ -94,6 +131,19 @@ async function answer(body, credential, response) {
       send("response.output_item.added", { output_index: output.length, item: { type: "custom_tool_call", id: `ct_${key}`, call_id, name: "apply_patch", input: "" } });
       item({ type: "custom_tool_call", id: `ct_${key}`, call_id, name: "apply_patch", input: part.patch, status: "completed" });
     }
+    if ("search" in part) {
+      const call_id = `call_${call}_${output.length}`;
+      item({ type: "tool_search_call", id: `ts_${key}`, call_id, execution: "client", arguments: { query: part.search, limit: 8 }, status: "completed" });
+    }
+    if (["call", "spawn", "await", "tell", "dismiss"].some((name) => name in part)) {
+      const call_id = `call_${call}_${output.length}`;
+      const { name, input } = called(body, part);
+      const { namespace } = offered(body, name);
+      const text = typeof input === "string" ? input : JSON.stringify(input);
+      const fields = { type: "function_call", id: `fc_${key}`, call_id, name, ...(namespace && { namespace }) };
+      send("response.output_item.added", { output_index: output.length, item: { ...fields, arguments: "", status: "in_progress" } });
+      item({ ...fields, arguments: text, status: "completed" });
+    }
     if ("say" in part) {
       const where = { item_id: `msg_${key}`, output_index: output.length, content_index: 0 };
       send("response.output_item.added", { output_index: output.length, item: { type: "message", id: `msg_${key}`, role: "assistant", status: "in_progress", content: [] } });
@@ -127,12 +177,19 @@ const server = createServer(async (request, response) => {
     release?.();
     return response.writeHead(release ? 204 : 404).end();
   }
+  if (request.url.startsWith("/requests")) {
+    const wanted = new URL(request.url, "http://model").searchParams.get("with") ?? "";
+    const found = requests.filter((each) => JSON.stringify(each).includes(wanted));
+    return response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(found));
+  }
   let body;
   try { body = JSON.parse(text); } catch { body = { malformed: text.slice(0, 200) }; }
   if (args.log) appendFileSync(args.log, JSON.stringify({ path: request.url, headers: request.headers, body }) + "\n");
   if (request.method !== "POST" || request.url !== "/v1/responses") {
     return response.writeHead(404, { "content-type": "application/json" }).end(JSON.stringify({ error: { message: "no such route", code: "not_found" } }));
   }
+  requests.push(body);
+  if (requests.length > 500) requests.shift();
   await answer(body, request.headers.authorization ?? "", response).catch(() => response.destroy());
 });
 server.listen(Number(args.port), "127.0.0.1", () => console.log(`ready http://127.0.0.1:${server.address().port}`));

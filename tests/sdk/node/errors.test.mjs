@@ -55,6 +55,8 @@ describe("who calls", () => {
 
 describe("bodies of sessions.create", () => {
   const good = { agent, environment };
+  const with_ = (more) => ({ agent: { ...agent, ...more }, environment });
+  const tool = { type: "function", name: "f", description: "", parameters: { type: "object" } };
   const create = (body) => refused(sessions.create(body));
 
   for (const [name, body, param, words] of [
@@ -66,6 +68,13 @@ describe("bodies of sessions.create", () => {
     ["a wrong type", { ...good, agent: { model: 5 } }, "agent.model", "Invalid type for 'agent.model': expected a string"],
     ["a wrong value", { ...good, agent: { ...agent, reasoning: { effort: "huge" } } }, "agent.reasoning.effort", "Invalid value: 'huge'."],
     ["a model that is no preset", { ...good, agent: { model: "gpt-5" } }, "agent.model", "Invalid value: 'gpt-5'. Supported values are: 'codex'."],
+    ["a function without parameters", with_({ tools: [{ type: "function", name: "f", description: "" }] }), "agent.tools[0].parameters", "Missing required parameter: 'agent.tools[0].parameters'."],
+    ["parameters that are no object's", with_({ tools: [{ ...tool, parameters: { type: "array" } }] }), "agent.tools[0].parameters", ""],
+    ["a function with a field too many", with_({ tools: [{ ...tool, strict: true }] }), "agent.tools[0].strict", "Unknown parameter"],
+    ["two functions of one name", with_({ tools: [tool, tool] }), undefined, "duplicate function tool name: f"],
+    ["two tool searches", with_({ tools: [{ type: "tool_search" }, { type: "tool_search" }] }), undefined, "duplicate tool_search tool"],
+    ["no subagents at once", with_({ multi_agent: { enabled: true, max_concurrent_subagents: 0 } }), "agent.multi_agent.max_concurrent_subagents", ""],
+    ["too much metadata", { ...good, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, ""])) }, "metadata", ""],
     ["metadata that is no text", { ...good, metadata: { key: 1 } }, "metadata.key", "Invalid type for 'metadata.key'"],
     ["empty input", { ...good, input: "" }, "input", "Invalid 'input'"],
     ["a stream of nothing", { ...good, stream: true }, "input", "streaming session creation requires initial input"],
@@ -74,27 +83,19 @@ describe("bodies of sessions.create", () => {
     test(name, async () => {
       const error = await create(body);
       assert.equal(error.status, 400);
-      assert.deepEqual([error.type, error.code, error.param], ["invalid_request_error", "invalid_request_error", param]);
+      assert.deepEqual([error.type, error.code], ["invalid_request_error", "invalid_request_error"]);
+      if (param !== undefined) assert.equal(error.param, param);
       assert.ok(error.message.includes(words), error.message);
     });
   }
 
   const hosted = (more) => ({ agent, environment: { ...environment, ...more } });
-  const with_ = (more) => ({ agent: { ...agent, ...more }, environment });
   const file = { type: "inline", data: "aGk=", path: "/workspace/a" };
-  const tool = { type: "function", name: "f", description: "", parameters: { type: "object" } };
   for (const [param, body] of [
-    ["agent_id", { environment, agent_id: "agent_1" }],
     ["vault_ids", { ...good, vault_ids: ["vault_1"] }],
     ["review", { ...good, review: "auto_review" }],
-    ["spend_control", { ...good, spend_control: { limit: 5 } }],
-    ["agent.tools", with_({ tools: [tool] })],
-    ["agent.multi_agent.enabled", with_({ multi_agent: { enabled: true } })],
-    ["agent.compaction", with_({ compaction: { async: true } })],
-    ["agent.experimental", with_({ experimental: { time_awareness: true } })],
-    ["agent.service_tier", with_({ service_tier: "flex" })],
-    ["agent.text.format.type", with_({ text: { format: { type: "json_schema", schema: { type: "object" } } } })],
-    ["environment.type", { agent, environment: { type: "none" }, input: "hi" }],
+    ["spend_control.limit", { ...good, spend_control: { limit: 5 } }],
+    ...["mcp", "web_search", "computer_use", "programmatic_tool_calling", "automations"].map((type) => ["agent.tools[0].type", with_({ tools: [{ type }] })]),
     ["environment.type", { agent, environment: { type: "self_hosted", workspace_directory: "/w" } }],
     ["environment.environment_id", hosted({ environment_id: "env_123456789" })],
     ["environment.environment_template_id", hosted({ environment_template_id: "t_1" })],
@@ -156,8 +157,12 @@ describe("bodies of events.create", () => {
   const user = (content) => ({ type: "agent.session.input.message", input: [{ role: "user", content }] });
   for (const [name, events, param] of [
     ["an unknown type", [{ type: "agent.session.input.nothing" }], "events[0].type"],
-    ["a tool result", [{ type: "agent.session.input.tool_result", turn_id: "t", call_id: "c", success: true }], "events[0].type"],
-    ["an image", [user([{ type: "input_image", image_url: "data:image/png;base64,aGk=" }])], "events[0].input[0].content[0].type"],
+    ["a tool result without its call", [{ type: "agent.session.input.tool_result", turn_id: "t", success: true }], "events[0].call_id"],
+    ["a tool result that does not say whether it is one", [{ type: "agent.session.input.tool_result", turn_id: "t", call_id: "c" }], "events[0].success"],
+    ["a message that is a string", [{ type: "agent.session.input.message", input: "hi" }], "events[0].input"],
+    ["another's words", [{ type: "agent.session.input.message", input: [{ role: "assistant", content: [{ type: "input_text", text: "x" }] }] }], "events[0].input[0].role"],
+    ["a part of an unknown kind", [user([{ type: "input_file", file_id: "f" }])], "events[0].input[0].content[0].type"],
+    ["a cancel with more", [{ type: "agent.session.input.cancel", turn_id: "t" }], "events[0].turn_id"],
     ["empty text", [user([{ type: "input_text", text: "" }])], "events[0].input[0].content[0].text"],
     ["no content", [user([])], "events[0].input[0].content"],
   ]) {
@@ -166,6 +171,26 @@ describe("bodies of events.create", () => {
       assert.deepEqual([error.status, error.param], [400, param], error.message);
     });
   }
+
+  test("an answer to a request for approval that there is not", async () => {
+    for (const [kind, response] of [
+      ["mcp", { type: "mcp_tool_call", decision: "approve" }],
+      ["computer_use", { type: "browser_origin_access", decision: "deny" }],
+      ["computer_use", { type: "browser_authentication", action: "cancel" }],
+    ]) {
+      const event = { type: `agent.session.input.${kind}_approval_request_result`, request_id: "req_0", response };
+      assert.equal((await refused(sessions.events.create(id, { events: [event] }))).status, 400);
+    }
+    const event = { type: "agent.session.input.mcp_approval_request_result", request_id: "req_0", response: { type: "mcp_tool_call", decision: "perhaps" } };
+    assert.equal((await refused(sessions.events.create(id, { events: [event] }))).param, "events[0].response.decision");
+  });
+
+  test("one event of several is refused: none is taken", async () => {
+    const good = user([{ type: "input_text", text: "hi" }]);
+    await refused(sessions.events.create(id, { events: [good, { type: "agent.session.input.nothing" }] }));
+    await refused(sessions.events.create(id, { events: [good, { type: "agent.session.input.tool_result", turn_id: "turn_0", call_id: "call_0", success: true }] }));
+    assert.deepEqual((await sessions.turns.list(id)).data, []);
+  });
 
   test("an Idempotency-Key that is too long", async () => {
     const error = await refused(sessions.events.create(id, { events: [], "Idempotency-Key": "k".repeat(257) }));
@@ -184,15 +209,37 @@ describe("places that are not there", () => {
     await refused(sessions.events.stream(UNKNOWN));
   });
 
-  test("parts of the API that are not built: 404, or 405", async () => {
+  test("parts of the API that are not built: 404", async () => {
     const { agents } = client.beta;
-    for (const call of [() => agents.list(), () => agents.vaults.list(), () => agents.environments.list(), () => sessions.artifacts.list(UNKNOWN)]) {
+    for (const call of [() => agents.vaults.list(), () => sessions.artifacts.list(UNKNOWN), () => sessions.traces.list(UNKNOWN)]) {
       const error = await refused(call());
       assert.deepEqual([error.status, error.code], [404, "unknown_url"]);
     }
-    const error = await refused(sessions.update(UNKNOWN, { metadata: {} }));
-    assert.equal(error.status, 405);
-    assert.equal(error.headers.get("allow"), "GET, HEAD, DELETE");
+    // Neither is taken for a saved agent of that name.
+    for (const call of [() => agents.environments.list(), () => agents.automations.list()]) assert.equal((await refused(call())).status, 404);
+    assert.equal((await raw("DELETE", "/agents/sessions")).status, 405);
+  });
+
+  test("an unknown session on every path: 404", async () => {
+    const of = { session_id: UNKNOWN };
+    const turn = "turn_00000000000000000000000000000000";
+    for (const call of [
+      () => sessions.update(UNKNOWN, { metadata: {} }),
+      () => sessions.events.create(UNKNOWN, { events: [] }),
+      () => sessions.items.list(UNKNOWN),
+      () => sessions.turns.list(UNKNOWN),
+      () => sessions.turns.retrieve(turn, of),
+      () => sessions.turns.items.list(turn, of),
+      () => sessions.subagents.list(UNKNOWN),
+      () => sessions.subagents.retrieve("x", of),
+      () => sessions.subagents.items.list("x", of),
+      () => sessions.subagents.turns.list("x", of),
+      () => sessions.subagents.turns.retrieve(turn, { ...of, subagent_id: "x" }),
+      () => sessions.subagents.turns.items.list(turn, { ...of, subagent_id: "x" }),
+    ]) {
+      const error = await refused(call());
+      assert.deepEqual([error.status, error.code], [404, "not_found_error"], `${call}`);
+    }
   });
 
   test("an unknown route: 404 with the envelope", async () => {
@@ -202,15 +249,19 @@ describe("places that are not there", () => {
   });
 
   test("another method: 405 with Allow", async () => {
+    const session = `/agents/sessions/${UNKNOWN}`;
+    const subagent = `${session}/subagents/x`;
+    const readOnly = [`${session}/items`, `${session}/turns`, `${session}/turns/t`, `${session}/turns/t/items`, `${session}/subagents`, subagent, `${subagent}/items`, `${subagent}/turns`, `${subagent}/turns/t`, `${subagent}/turns/t/items`];
     for (const [method, path, allow] of [
       ["PUT", "/agents/sessions", "GET, HEAD, POST"],
       ["DELETE", "/agents/sessions", "GET, HEAD, POST"],
-      ["PATCH", `/agents/sessions/${UNKNOWN}`, "GET, HEAD, DELETE"],
-      ["POST", `/agents/sessions/${UNKNOWN}/items`, "GET, HEAD"],
+      ["PATCH", session, "DELETE, GET, HEAD, POST"],
+      ["DELETE", `${session}/events`, "GET, HEAD, POST"],
+      ...readOnly.map((path) => ["POST", path, "GET, HEAD"]),
     ]) {
       const answer = await raw(method, path);
       envelope(answer, 405, "invalid_request_error", "method_not_allowed");
-      assert.equal(answer.headers.get("allow"), allow);
+      assert.equal(answer.headers.get("allow").split(/, */).toSorted().join(", "), allow, path);
     }
   });
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import OpenAI from "openai";
-import { agent, all, client, environment, newClient, sessions, unique } from "./support.mjs";
+import { agent, all, client, environment, newClient, raw, sessions, unique } from "./support.mjs";
 
 const run = unique("run");
 const made = [];
@@ -116,6 +116,132 @@ describe("list", () => {
       await assert.rejects(sessions.list(query), (error) => error instanceof OpenAI.BadRequestError && error.param === param);
     });
   }
+});
+
+describe("list, in pages", () => {
+  const tag = unique("pages");
+  const query = (more) => ({ metadata: { tag }, ...more });
+  const ids = async (more) => (await all(sessions.list(query(more)))).map(({ id }) => id);
+  let here;
+
+  // At once, so that many have the same second.
+  before(async () => {
+    here = (await Promise.all(Array.from({ length: 24 }, () => sessions.create({ agent, environment, metadata: { tag } })))).map(({ id }) => id);
+  });
+  after(async () => Promise.all((await ids({ limit: 100 })).map((id) => sessions.delete(id))));
+
+  test("rows of one instant neither repeat nor go missing", async () => {
+    const whole = await ids({ limit: 100 });
+    assert.deepEqual(whole.toSorted(), here.toSorted());
+    for (const limit of [1, 5, 23, 24]) assert.deepEqual(await ids({ limit }), whole, `limit ${limit}`);
+    assert.deepEqual(await ids({ limit: 7, order: "asc" }), whole.toReversed());
+  });
+
+  test("has_more is exact", async () => {
+    assert.equal((await sessions.list(query({ limit: 24 }))).has_more, false);
+    assert.equal((await sessions.list(query({ limit: 23 }))).has_more, true);
+  });
+
+  test("a cursor is valid after its session is deleted, and rows that come while paging do no harm", async () => {
+    const whole = await ids({ limit: 100 });
+    const page = await sessions.list(query({ limit: 8 }));
+    await sessions.delete(whole[7]);
+    const { id: added } = await sessions.create({ agent, environment, metadata: { tag } });
+    const seen = [...page.data.map(({ id }) => id)];
+    for await (const { id } of await page.getNextPage()) seen.push(id);
+    assert.deepEqual(seen, whole);
+    assert.equal((await ids({ limit: 100 }))[0], added);
+  });
+
+  test("limits that are none: 400", async () => {
+    for (const limit of ["0", "101", "-1", "abc", "1.5", "", "1e1"]) {
+      const answer = await raw("GET", `/agents/sessions?limit=${limit}`);
+      assert.deepEqual([answer.status, answer.json.error.param], [400, "limit"], limit);
+    }
+  });
+
+  test("a key that comes twice: 400; one that nobody knows: ignored", async () => {
+    for (const twice of ["limit=1&limit=2", "order=asc&order=asc", `metadata[tag]=${tag}&metadata[tag]=x`]) {
+      assert.equal((await raw("GET", `/agents/sessions?${twice}`)).status, 400, twice);
+    }
+    assert.equal((await raw("GET", "/agents/sessions?limit=1&surprise=1&surprise=2&before=x")).status, 200);
+  });
+});
+
+describe("update", () => {
+  let session;
+  before(async () => {
+    session = await sessions.create({ agent: { ...agent, instructions: "Stay.", reasoning: { effort: "low", summary: "auto" } }, environment, metadata: { a: "1", b: "2" } });
+  });
+  after(() => sessions.delete(session.id));
+  const update = (body) => sessions.update(session.id, body);
+  const lookup = { type: "function", name: "lookup", description: "", parameters: { type: "object", properties: {} } };
+
+  test("metadata replaces all of it, null clears it, and the rest stays", async () => {
+    const { _request_id, last_active_at, ...rest } = await update({ metadata: { c: "3" } });
+    const { _request_id: _r, last_active_at: _l, ...old } = session;
+    assert.deepEqual(rest, { ...old, metadata: { c: "3" } });
+    assert.deepEqual((await sessions.retrieve(session.id)).metadata, { c: "3" });
+    assert.deepEqual((await all(sessions.list({ metadata: { c: "3" } }))).map(({ id }) => id), [session.id]);
+    assert.deepEqual((await all(sessions.list({ metadata: { a: "1", b: "2" }, agent_id: session.agent.id }))).length, 0);
+    assert.deepEqual((await update({ metadata: null })).metadata, {});
+  });
+
+  test("reasoning is merged, and a null effort is the model's own", async () => {
+    assert.deepEqual((await update({ agent: { reasoning: { effort: "high" } } })).agent.reasoning, { effort: "high", summary: "auto" });
+    assert.deepEqual((await update({ agent: { reasoning: { effort: null } } })).agent.reasoning, { effort: null, summary: "auto" });
+  });
+
+  test("a null service tier is automatic", async () => {
+    assert.equal((await update({ agent: { service_tier: null } })).agent.service_tier, "auto");
+  });
+
+  test("tools replace, and null clears them", async () => {
+    const names = async (tools) => (await update({ agent: { tools } })).agent.tools.map(({ name }) => name);
+    assert.deepEqual(await names([lookup]), ["lookup"]);
+    assert.deepEqual(await names([{ ...lookup, name: "other" }]), ["other"]);
+    assert.deepEqual(await names(null), []);
+    await assert.rejects(update({ agent: { tools: [lookup, lookup] } }), (error) => error.status === 400 && error.message.includes("duplicate function tool name: lookup"));
+  });
+
+  test("the lifetime of the prompt cache", async () => {
+    assert.deepEqual((await update({ prompt_cache_options: { ttl: "12h" } })).prompt_cache_options, { ttl: "12h" });
+    assert.equal((await update({ prompt_cache_options: null })).prompt_cache_options ?? null, null);
+  });
+
+  test("the model, to one there is", async () => {
+    assert.equal((await update({ agent: { model: "codex" } })).agent.model, "codex");
+    await assert.rejects(update({ agent: { model: "gpt-5" } }), (error) => error.status === 400 && error.param === "agent.model");
+  });
+
+  for (const [name, body, param] of [
+    ["null for the model", { agent: { model: null } }, "agent.model"],
+    ["an unknown field", { surprise: 1 }, "surprise"],
+    ["instructions", { agent: { instructions: "Other." } }, "agent.instructions"],
+    ["text", { agent: { text: { verbosity: "low" } } }, "agent.text"],
+    ["an environment", { environment }, "environment"],
+    ["input", { input: "hi" }, "input"],
+  ]) {
+    test(`refuses ${name}`, async () => {
+      await assert.rejects(update(body), (error) => error instanceof OpenAI.BadRequestError && error.param === param);
+    });
+  }
+
+  test("refuses nothing at all", async () => {
+    for (const body of ["{}", "", "null"]) {
+      const answer = await raw("POST", `/agents/sessions/${session.id}`, { body });
+      assert.equal(answer.status, 400);
+      assert.match(answer.json.error.message, /At least one update field is required/);
+    }
+  });
+});
+
+test("create with one Idempotency-Key twice makes two sessions", async () => {
+  const made = [];
+  const options = { headers: { "Idempotency-Key": unique("key") } };
+  for (let times = 0; times < 2; times += 1) made.push((await sessions.create({ agent, environment }, options)).id);
+  assert.notEqual(made[0], made[1]);
+  await Promise.all(made.map((id) => sessions.delete(id)));
 });
 
 test("a deleted session is gone, and deleting it again says the same", async () => {

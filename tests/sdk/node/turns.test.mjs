@@ -192,6 +192,27 @@ describe("in one session", () => {
     assert.equal((await sessions.retrieve(id)).status, "idle");
   });
 
+  test("who stops reading does not stop the turn; sessions.stream wants an idle session", async () => {
+    const hold = unique("hold");
+    for await (const { type } of sessions.stream(id, { input: script("Unheard.", { say: "Said anyway.", hold }) })) {
+      if (type === "agent.session.turn.output_text.delta") break;
+    }
+    await assert.rejects(sessions.stream(id, { input: "Now?" }).finalResult(), (error) => error.cause?.message.includes("requires an idle session"));
+    await release(hold);
+    await settled(id);
+    const [turn] = (await sessions.turns.list(id, { limit: 1 })).data;
+    assert.equal(turn.status, "completed");
+    assert.equal(textOf((await sessions.turns.items.list(turn.id, { session_id: id, limit: 1 })).data[0]), "Said anyway.");
+  });
+
+  test("turns are paged, in both orders", async () => {
+    const turns = await all(sessions.turns.list(id));
+    const { client, sent } = newClient();
+    assert.deepEqual(await all(client.beta.agents.sessions.turns.list(id, { limit: 2, order: "asc" })), turns.toReversed());
+    assert.equal(sent.length, Math.ceil(turns.length / 2));
+    assert.deepEqual(await all(sessions.turns.list(id, { after: turns[1].id })), turns.slice(2));
+  });
+
   test("ids of turns and cursors that are none of the session's", async () => {
     const unknown = "turn_00000000000000000000000000000000";
     await assert.rejects(sessions.turns.retrieve(unknown, { session_id: id }), OpenAI.NotFoundError);

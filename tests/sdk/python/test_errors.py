@@ -3,12 +3,12 @@
 import unittest
 
 import openai
-from support import AGENT, BASE_URL, ENVIRONMENT, attempts, client, raw, sessions
+from support import AGENT, BASE_URL, ENVIRONMENT, Case, agents, attempts, raw, sessions
 
 UNKNOWN = "sess_00000000000000000000000000000000"
 
 
-class Errors(unittest.TestCase):
+class Errors(Case):
     def refused(self, kind, call, *args, **kwargs):
         with self.assertRaises(kind) as caught:
             call(*args, **kwargs)
@@ -50,13 +50,9 @@ class Errors(unittest.TestCase):
 
     def test_what_is_not_built_yet(self):
         good = {"agent": AGENT, "environment": ENVIRONMENT}
-        tool = {"type": "function", "name": "f", "description": "", "parameters": {"type": "object"}}
         for param, body in [
-            ("agent_id", {"environment": ENVIRONMENT, "agent_id": "agent_1"}),
             ("vault_ids", good | {"vault_ids": ["vault_1"]}),
             ("review", good | {"review": "auto_review"}),
-            ("agent.tools", good | {"agent": {**AGENT, "tools": [tool]}}),
-            ("environment.type", good | {"environment": {"type": "none"}, "input": "hi"}),
             ("environment.type", good | {"environment": {"type": "self_hosted", "workspace_directory": "/w"}}),
             ("environment.packages", good | {"environment": {**ENVIRONMENT, "packages": {"python": ["x"]}}}),
             ("environment.network.access", good | {"environment": {**ENVIRONMENT, "network": {"access": "enabled"}}}),
@@ -70,10 +66,27 @@ class Errors(unittest.TestCase):
         for session_id in UNKNOWN, "x":
             error = self.refused(openai.NotFoundError, sessions.retrieve, session_id)
             self.assertEqual((error.type, error.code), ("not_found_error", "not_found_error"))
-        error = self.refused(openai.NotFoundError, client.beta.agents.list)
+        error = self.refused(openai.NotFoundError, agents.vaults.list)
         self.assertEqual(error.code, "unknown_url")
-        error = self.refused(openai.APIStatusError, sessions.update, UNKNOWN, metadata={})
-        self.assertEqual((error.status_code, error.response.headers["allow"]), (405, "GET, HEAD, DELETE"))
+        for call in agents.environments.list, agents.automations.list:
+            self.refused(openai.NotFoundError, call)
+        nowhere = {"session_id": UNKNOWN}
+        for call, args, kwargs in [
+            (sessions.update, [UNKNOWN], {"metadata": {}}),
+            (sessions.events.create, [UNKNOWN], {"events": []}),
+            (sessions.items.list, [UNKNOWN], {}),
+            (sessions.turns.retrieve, ["turn_x"], nowhere),
+            (sessions.turns.items.list, ["turn_x"], nowhere),
+            (sessions.subagents.list, [UNKNOWN], {}),
+            (sessions.subagents.retrieve, ["x"], nowhere),
+            (sessions.subagents.items.list, ["x"], nowhere),
+            (sessions.subagents.turns.list, ["x"], nowhere),
+            (sessions.subagents.turns.retrieve, ["turn_x"], nowhere | {"subagent_id": "x"}),
+            (sessions.subagents.turns.items.list, ["turn_x"], nowhere | {"subagent_id": "x"}),
+        ]:
+            with self.subTest(call=call.__qualname__):
+                error = self.refused(openai.NotFoundError, call, *args, **kwargs)
+                self.assertEqual(error.code, "not_found_error")
         self.envelope(raw("GET", "/nothing"), 404, "unknown_url")
         answer = raw("PUT", "/agents/sessions")
         self.envelope(answer, 405, "method_not_allowed")

@@ -3,10 +3,10 @@
 import unittest
 
 import openai
-from support import AGENT, ENVIRONMENT, sessions, unique
+from support import AGENT, ENVIRONMENT, Case, raw, sessions, unique
 
 
-class Sessions(unittest.TestCase):
+class Sessions(Case):
     @classmethod
     def setUpClass(cls):
         cls.run_id = unique("run")
@@ -65,6 +65,54 @@ class Sessions(unittest.TestCase):
             with self.subTest(**query), self.assertRaises(openai.BadRequestError) as refused:
                 sessions.list(**query)
             self.assertEqual(refused.exception.param, next(iter(query)))
+
+    def test_limits_that_are_none_and_keys_that_come_twice(self):
+        for query in "limit=0", "limit=101", "limit=abc", "limit=", "limit=1&limit=2", "order=asc&order=asc":
+            self.assertEqual(raw("GET", f"/agents/sessions?{query}")[0], 400, query)
+        self.assertEqual(raw("GET", "/agents/sessions?limit=1&surprise=1&surprise=2")[0], 200)
+
+    def test_a_cursor_is_valid_after_its_session_is_deleted(self):
+        run = unique("run")
+        made = [sessions.create(agent=AGENT, environment=ENVIRONMENT, metadata={"run": run}).id for _ in range(4)]
+        self.addCleanup(lambda: [sessions.delete(session_id) for session_id in made])
+        page = sessions.list(limit=2, metadata={"run": run})
+        whole = self.ids(metadata={"run": run})
+        sessions.delete(whole[1])
+        self.assertEqual([session.id for session in page.get_next_page().data], whole[2:])
+
+    def test_update(self):
+        agent = {**AGENT, "instructions": "Stay.", "reasoning": {"effort": "low", "summary": "auto"}}
+        made = sessions.create(agent=agent, environment=ENVIRONMENT, metadata={"a": "1"})
+        self.addCleanup(sessions.delete, made.id)
+        tool = {"type": "function", "name": "lookup", "description": "", "parameters": {"type": "object"}}
+        for change, read, expected in [
+            ({"metadata": {"b": "2"}}, lambda session: session.metadata, {"b": "2"}),
+            ({"metadata": None}, lambda session: session.metadata, {}),
+            ({"agent": {"reasoning": {"effort": "high"}}}, lambda session: session.agent.reasoning.to_dict(), {"effort": "high", "summary": "auto"}),
+            ({"agent": {"reasoning": {"effort": None}}}, lambda session: session.agent.reasoning.to_dict(), {"effort": None, "summary": "auto"}),
+            ({"agent": {"service_tier": None}}, lambda session: session.agent.service_tier, "auto"),
+            ({"agent": {"tools": [tool]}}, lambda session: [each.name for each in session.agent.tools], ["lookup"]),
+            ({"agent": {"tools": None}}, lambda session: session.agent.tools, []),
+            ({"prompt_cache_options": {"ttl": "12h"}}, lambda session: session.prompt_cache_options.ttl, "12h"),
+        ]:
+            with self.subTest(change=change):
+                updated = sessions.update(made.id, **change)
+                self.assertEqual(read(updated), expected)
+                self.assertEqual(updated.agent.instructions, "Stay.")
+                self.assertEqual(read(sessions.retrieve(made.id)), expected)
+        for change, param in [({"agent": {"model": None}}, "agent.model"), ({"agent": {"instructions": "x"}}, "agent.instructions")]:
+            with self.subTest(change=change), self.assertRaises(openai.BadRequestError) as refused:
+                sessions.update(made.id, **change)
+            self.assertEqual(refused.exception.param, param)
+        with self.assertRaises(openai.BadRequestError) as refused:
+            sessions.update(made.id)
+        self.assertIn("At least one update field is required", refused.exception.message)
+
+    def test_create_with_one_idempotency_key_twice_makes_two_sessions(self):
+        headers = {"Idempotency-Key": unique("key")}
+        made = [sessions.create(agent=AGENT, environment=ENVIRONMENT, extra_headers=headers).id for _ in range(2)]
+        self.addCleanup(lambda: [sessions.delete(session_id) for session_id in made])
+        self.assertNotEqual(*made)
 
     def test_a_deleted_session_is_gone_and_deleting_it_again_says_the_same(self):
         session = sessions.create(agent=AGENT, environment=ENVIRONMENT)

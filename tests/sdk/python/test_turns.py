@@ -5,13 +5,13 @@ import unittest
 
 import openai
 from openai.lib.beta.agents import AgentTurnResultError
-from support import AGENT, ENVIRONMENT, attempts, message, release, script, sessions, settled, text_of, unique, until
+from support import AGENT, ENVIRONMENT, Case, attempts, message, release, script, sessions, settled, text_of, unique, until
 
 STEPS = [{"think": "Look first.", "shell": "echo from the sandbox"}, {"say": "It said so."}]
 FIRST_TURN = script("Look.", *STEPS)
 
 
-class CreationStream(unittest.TestCase):
+class CreationStream(Case):
     def test_events_to_the_end_of_the_stream_and_the_final_result(self):
         stream = sessions.create(agent=AGENT, environment=ENVIRONMENT, input=FIRST_TURN, stream=True)
         events = list(stream.with_result_collection())
@@ -31,7 +31,7 @@ class CreationStream(unittest.TestCase):
         self.assertEqual((result.output_text, result.session_id, result.turn.status), ("It said so.", session_id, "completed"))
 
 
-class InOneSession(unittest.TestCase):
+class InOneSession(Case):
     @classmethod
     def setUpClass(cls):
         cls.id = sessions.create(agent=AGENT, environment=ENVIRONMENT, input=FIRST_TURN).id

@@ -176,7 +176,7 @@ fn bad_requests_name_the_field() {
         ),
         (
             json!({ "agent": { "model": "codex", "tools": [{ "type": "function" }] }, "environment": hosted }),
-            "agent.tools",
+            "agent.tools[0].name",
         ),
         (
             json!({ "agent": agent, "environment": hosted, "stream": true }),

@@ -104,6 +104,54 @@ impl Client {
         assert_eq!(status, 202, "{body}");
     }
 
+    /// GET while the gateway may be away: status and JSON, or nothing.
+    pub fn try_get(&self, path: &str) -> Option<(u16, Value)> {
+        let request = self.agent.get(format!("{}{path}", self.base));
+        let request = request
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("openai-beta", "agents=v1");
+        let mut response = request.call().ok()?;
+        let text = response.body_mut().read_to_string().ok()?;
+        Some((
+            response.status().as_u16(),
+            serde_json::from_str(&text).ok()?,
+        ))
+    }
+
+    /// POST to a session's events while the gateway may be away, sent again with the same key until there is an answer
+    /// that decides it: the status and the text.
+    pub fn insist(&self, session: &str, event: &Value, key: &str) -> (u16, String) {
+        let path = format!("{}/v1/agents/sessions/{session}/events", self.base);
+        let body = serde_json::json!({ "events": [event] }).to_string();
+        super::wait_for("an answer that decides", Duration::from_secs(60), || {
+            let request = self
+                .agent
+                .post(&path)
+                .header("authorization", format!("Bearer {}", self.key))
+                .header("openai-beta", "agents=v1")
+                .header("content-type", "application/json")
+                .header("idempotency-key", key);
+            let mut response = request.send(&body).ok()?;
+            let text = response.body_mut().read_to_string().ok()?;
+            let status = response.status().as_u16();
+            (status < 500).then_some((status, text))
+        })
+    }
+
+    /// Opens a session's stream after an event, or live; nothing if the gateway is away or refuses.
+    pub fn follow(&self, session: &str, after: Option<&str>) -> Option<Stream> {
+        let after = after.map_or(String::new(), |after| format!("?after={after}"));
+        let path = format!("/v1/agents/sessions/{session}/events{after}");
+        let request = self.agent.get(format!("{}{path}", self.base));
+        let request = request
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("openai-beta", "agents=v1");
+        // A stream has no end to wait for.
+        let config = request.config().timeout_global(None).build();
+        let response = config.call().ok()?;
+        (response.status().as_u16() == 200).then(|| Stream::of(response))
+    }
+
     /// Opens a session's live stream.
     pub fn stream(&self, session: &str) -> Stream {
         let request = self
@@ -147,6 +195,23 @@ impl Client {
             );
             over.then_some(turn)
         })
+    }
+
+    /// All of a session's list, oldest first: `items` or `turns`.
+    pub fn whole(&self, session: &str, list: &str) -> Vec<Value> {
+        let mut all: Vec<Value> = Vec::new();
+        loop {
+            let after = all.last().map_or(String::new(), |last| {
+                format!("&after={}", last["id"].as_str().unwrap())
+            });
+            let path = format!("/v1/agents/sessions/{session}/{list}?order=asc&limit=100{after}");
+            let (status, page) = self.get(&path);
+            assert_eq!(status, 200, "{page}");
+            all.extend(page["data"].as_array().expect("data").iter().cloned());
+            if page["has_more"] != true {
+                return all;
+            }
+        }
     }
 
     /// Items of a session, oldest first.

@@ -12,7 +12,7 @@ mod docker;
 mod process;
 
 pub use client::{Client, Stream};
-pub use docker::{docker, shell, Docker};
+pub use docker::{cut_connections, docker, processes, shell, sidecar, Docker, Process};
 pub use process::{key, Gateway, Model};
 
 use std::time::{Duration, Instant};

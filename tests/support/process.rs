@@ -103,6 +103,11 @@ impl Model {
             .collect()
     }
 
+    /// Requests so far, as they are logged.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
     /// Lets a held answer go on; whether one was held.
     pub fn release(&self, name: &str) -> bool {
         Client::new(&self.served.url, "none")
@@ -118,6 +123,8 @@ pub struct Gateway {
     folder: PathBuf,
     model: String,
     options: Vec<String>,
+    /// Where it listens from its first start on: clients find it again.
+    port: Option<String>,
 }
 
 impl Gateway {
@@ -150,6 +157,7 @@ impl Gateway {
             folder,
             model: model.base_url(),
             options,
+            port: None,
         };
         gateway.restart();
         gateway
@@ -159,7 +167,7 @@ impl Gateway {
     pub fn restart(&mut self) {
         let mut command = Command::new(setting("CLOISTER_NODE"));
         command.args(["runner/run.mjs", "--reach", "127.0.0.0/8"]);
-        command.args(&self.options);
+        command.args(["--port", self.port.as_deref().unwrap_or("0")]);
         command.arg("--state").arg(self.state());
         command.arg("--sql").arg(self.folder.join("keys.sql"));
         command.args(["--interceptor", &setting("CLOISTER_INTERCEPTOR_IMAGE")]);
@@ -178,10 +186,14 @@ impl Gateway {
             "MODEL_NAME=scripted-1",
         ]);
         command.args(["--secret", "MODEL_API_KEY", "--secret", "CLOISTER_SECRET"]);
+        // Last: of two options with one name the second counts.
+        command.args(&self.options);
         command
             .env("MODEL_API_KEY", Self::CANARY)
             .env("CLOISTER_SECRET", "5eed".repeat(16));
-        self.served = Some(Served::start(command, self.folder.join("gateway.log")));
+        let served = Served::start(command, self.folder.join("gateway.log"));
+        self.port = served.url.rsplit(':').next().map(str::to_owned);
+        self.served = Some(served);
     }
 
     /// Ends the process at once, as a power failure does; containers go on.
@@ -202,6 +214,79 @@ impl Gateway {
         Client::new(self.url(), &key(tenant))
     }
 
+    /// Every event that is stored, session by session in the order of its log, read from the files.
+    pub fn stored_events(&self) -> Vec<serde_json::Value> {
+        let query = "SELECT frames FROM log ORDER BY last";
+        let rows = self.stored_rows("*SessionDO*/*.sqlite", "log", query);
+        let lines = rows
+            .iter()
+            .flat_map(|row| row["frames"].as_str().unwrap().lines());
+        let events = lines.filter_map(|line| line.strip_prefix("data: "));
+        events
+            .map(|json| serde_json::from_str(json).unwrap())
+            .collect()
+    }
+
+    /// Alarms that are set: the object's name and when it is due, Unix nanoseconds.
+    pub fn alarms(&self) -> Vec<serde_json::Value> {
+        let query = "SELECT actor_name, CAST(scheduled_time AS TEXT) AS due FROM _cf_ALARM";
+        self.stored_rows("*DO*/metadata.sqlite", "_cf_ALARM", query)
+    }
+
+    fn stored_rows(&self, files: &str, table: &str, query: &str) -> Vec<serde_json::Value> {
+        let mut command = Command::new(setting("CLOISTER_NODE"));
+        command.args(["--no-warnings", "--input-type=module", "-e", STORED_ROWS]);
+        command.env("FILES", self.state().join("**").join(files));
+        let out = command
+            .env("TABLE", table)
+            .env("QUERY", query)
+            .output()
+            .unwrap();
+        assert!(
+            out.status.success(),
+            "{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
+        let lines = out.stdout.split(|byte| *byte == b'\n');
+        let lines = lines.filter(|line| !line.is_empty());
+        lines
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect()
+    }
+
+    /// Bytes of everything it has stored.
+    pub fn stored_bytes(&self) -> u64 {
+        fn of(path: &std::path::Path) -> u64 {
+            // What is listed may be gone by now.
+            let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+            let sizes = entries.map(|entry| match entry.metadata() {
+                Ok(data) if data.is_dir() => of(&entry.path()),
+                Ok(data) => data.len(),
+                Err(_) => 0,
+            });
+            sizes.sum()
+        }
+        of(&self.state())
+    }
+
+    /// The process that runs the Worker, and how much memory it holds, in bytes.
+    pub fn workerd(&self) -> (u32, u64) {
+        let runner = self.served.as_ref().expect("running").child.id();
+        let children = std::fs::read_to_string(format!("/proc/{runner}/task/{runner}/children"));
+        let pid = children.unwrap().split_whitespace().find_map(|pid| {
+            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+            (name.trim() == "workerd").then(|| pid.parse().unwrap())
+        });
+        let pid: u32 = pid.expect("workerd runs");
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let resident = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .unwrap();
+        let kib: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
+        (pid, kib * 1024)
+    }
+
     /// What the Worker logged.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.join("gateway.log")).unwrap_or_default()
@@ -217,6 +302,36 @@ impl Gateway {
         Docker::of(&self.state())
     }
 }
+
+/// Reads copies, so that nothing is locked or changed; of a file that is being written the next try gets a whole copy.
+const STORED_ROWS: &str = r#"
+import { cpSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+const { FILES, TABLE, QUERY } = process.env;
+const read = (file) => {
+  const copies = mkdtempSync(join(tmpdir(), "cloister-rows-"));
+  try {
+    for (const name of globSync(`${file}{,-wal}`)) cpSync(name, join(copies, basename(name)));
+    const db = new DatabaseSync(join(copies, basename(file)));
+    const there = db.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(TABLE);
+    return there ? db.prepare(QUERY).all() : [];
+  } finally {
+    rmSync(copies, { recursive: true });
+  }
+};
+for (const file of globSync(FILES)) {
+  for (let tries = 5; ; tries--) {
+    try {
+      for (const row of read(file)) console.log(JSON.stringify(row));
+      break;
+    } catch (error) {
+      if (tries === 0) throw error;
+    }
+  }
+}
+"#;
 
 /// The API key of a tenant, the same in every gateway.
 pub fn key(tenant: &str) -> String {

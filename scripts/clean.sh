@@ -39,7 +39,7 @@ if engine_answers; then
     docker ps -aq --filter "label=dev.workerd.session=$(basename "$note")" | xargs -r docker rm -f >/dev/null
   done
   # Not by force: an image that any container still uses stays.
-  for image in cloister/harness:local cloister/sandbox:local cloister/interceptor:local "$base_image"; do
+  for image in cloister/harness-load:local cloister/harness:local cloister/sandbox:local cloister/interceptor:local "$base_image"; do
     ! image_id "$image" >/dev/null || docker rmi "$image" >>"$logs/clean.log" 2>&1 || left=yes
   done
   [ -z "$left" ] || say "  some images are in use and were left: see docker ps -a"

@@ -3,7 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { dirname } from "node:path";
 
-const BOUNDS = { measured: (bound, unit) => `≤ ${bound} ${unit}`, ratio: (bound) => `≤ ${bound}×`, added: (bound, unit) => `added ≤ ${bound} ${unit}` };
+const BOUNDS = { measured: (bound, unit) => `${bound} ${unit}`, ratio: (bound) => `${bound}×`, added: (bound, unit) => `added ${bound} ${unit}` };
+
+/** A target in words; it is either `atMost` or `atLeast` something. */
+function words({ what, atMost, atLeast }, unit) {
+  return BOUNDS[what](atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`, unit);
+}
 
 /** A row with what follows from its numbers: ratio, difference, and whether the target is met. */
 export function judge(row) {
@@ -12,7 +17,10 @@ export function judge(row) {
     judged.ratio = row.measured / row.baseline;
     judged.added = row.measured - row.baseline;
   }
-  if (row.target) judged.met = judged[row.target.what] <= row.target.atMost;
+  if (row.target) {
+    const { what, atMost = Infinity, atLeast = -Infinity } = row.target;
+    judged.met = judged[what] <= atMost && judged[what] >= atLeast;
+  }
   return judged;
 }
 
@@ -21,8 +29,8 @@ const number = (value) => value === undefined ? "" : value.toFixed(Math.abs(valu
 export function table(rows) {
   const lines = [["figure", "measured", "baseline", "", "ratio", "added", "target", ""]];
   for (const row of rows) {
-    const target = row.target ? BOUNDS[row.target.what](row.target.atMost, row.unit) : "";
-    const rate = row.unit === "requests/s";
+    const target = row.target ? words(row.target, row.unit) : "";
+    const rate = row.unit.endsWith("/s");
     lines.push([
       row.name, number(row.measured), number(row.baseline), row.unit, row.ratio === undefined ? "" : `${row.ratio.toFixed(2)}×`,
       rate ? "" : number(row.added), target, row.met === undefined ? "" : row.met ? "met" : "MISSED",

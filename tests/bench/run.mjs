@@ -7,7 +7,10 @@
 import { parseArgs } from "node:util";
 import { bridgeAddress } from "./docker.mjs";
 import { cold } from "./figures/cold.mjs";
+import { events } from "./figures/events.mjs";
 import { model } from "./figures/model.mjs";
+import { replay } from "./figures/replay.mjs";
+import { requests } from "./figures/requests.mjs";
 import { route, tenantsSql } from "./figures/route.mjs";
 import { size } from "./figures/size.mjs";
 import { start } from "./figures/start.mjs";
@@ -17,14 +20,16 @@ import { Upstream } from "./upstream.mjs";
 
 /** Figures by name, and what each takes. */
 const ALONE = { size, start };
-const WITH_GATEWAY = { cold, model, route };
+const WITH_GATEWAY = { cold, model, route, requests };
+const WITH_LOAD = { events, replay };
+const ALL = { ...ALONE, ...WITH_GATEWAY, ...WITH_LOAD };
 
 const { values: args } = parseArgs({ options: {
   only: { type: "string" }, rounds: { type: "string", default: "5" }, json: { type: "string", default: ".setup/bench.json" },
 } });
-const names = args.only?.split(",") ?? [...Object.keys(ALONE), ...Object.keys(WITH_GATEWAY)];
+const names = args.only?.split(",") ?? Object.keys(ALL);
 const rounds = Number(args.rounds);
-const unknown = names.find((name) => !(name in ALONE) && !(name in WITH_GATEWAY));
+const unknown = names.find((name) => !(name in ALL));
 if (unknown !== undefined || !(Number.isInteger(rounds) && rounds > 0)) {
   console.error(unknown === undefined ? `--rounds ${args.rounds}: not a number` : `there is no figure '${unknown}'`);
   process.exit(2);
@@ -43,12 +48,21 @@ async function measure(figures, context) {
 await measure(ALONE, { rounds });
 if (names.some((name) => name in WITH_GATEWAY)) {
   const upstream = await Upstream.start(await bridgeAddress());
-  const gateway = await startGateway(upstream.url, tenantsSql());
+  const gateway = await startGateway(upstream.url, { sql: tenantsSql() });
   try {
     await measure(WITH_GATEWAY, { rounds, upstream, gateway });
   } finally {
     await gateway.stop();
     upstream.stop();
+  }
+}
+if (names.some((name) => name in WITH_LOAD)) {
+  // The harness is a stand-in that asks no model.
+  const load = await startGateway("http://127.0.0.1/v1", { harness: process.env.CLOISTER_LOAD_IMAGE });
+  try {
+    await measure(WITH_LOAD, { rounds, load });
+  } finally {
+    await load.stop();
   }
 }
 save(args.json, rows, rounds);

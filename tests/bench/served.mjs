@@ -41,6 +41,14 @@ export class Runner {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  /** Bytes of memory that workerd holds. */
+  memory() {
+    const { pid } = this.child;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+    const workerd = children.find((child) => readFileSync(`/proc/${child}/comm`, "utf8") === "workerd\n");
+    return Number(readFileSync(`/proc/${workerd}/status`, "utf8").match(/^VmRSS:\s+(\d+) kB$/m)[1]) * 1024;
+  }
+
   get headers() {
     return { authorization: `Bearer ${this.key}`, "openai-beta": "agents=v1" };
   }
@@ -50,8 +58,8 @@ export class Runner {
 export const MODEL_KEY = "sk-bench";
 
 /** The Worker, with `model` as its provider. */
-export function startGateway(model, sql) {
-  const { CLOISTER_BUILD: build, CLOISTER_HARNESS_IMAGE: harness, CLOISTER_SANDBOX_IMAGE: sandbox, CLOISTER_INTERCEPTOR_IMAGE: interceptor } = process.env;
+export function startGateway(model, { sql, harness = process.env.CLOISTER_HARNESS_IMAGE } = {}) {
+  const { CLOISTER_BUILD: build, CLOISTER_SANDBOX_IMAGE: sandbox, CLOISTER_INTERCEPTOR_IMAGE: interceptor } = process.env;
   const argv = [
     "--build", build, "--reach", `${new URL(model).hostname}/32`,
     "--image", `harness=${harness}`, "--image", `sandbox=${sandbox}`, "--interceptor", interceptor,

@@ -1,13 +1,10 @@
 // The list of sessions in Rust and in plain JavaScript (plain/): the same answers from the same rows, in the same runner.
 import { createHash, randomBytes } from "node:crypto";
-import { Agent } from "node:http";
 import { send, text } from "../client.mjs";
+import { rate, rateRow } from "../rate.mjs";
 import { Runner } from "../served.mjs";
-import { interleave, median } from "../stats.mjs";
-import { monotonic } from "../upstream.mjs";
+import { interleave } from "../stats.mjs";
 
-const CONNECTIONS = 8;
-const MS = 2000;
 const ROWS = 20;
 
 /** Two tenants of both Workers: one without sessions, one with a page of them. */
@@ -47,13 +44,12 @@ export async function route({ rounds, gateway }) {
     for (const { name, key } of tenants) {
       const [expected, answered] = [await list(gateway, key), await list(plain, key)];
       if (expected !== answered) throw new Error(`the two Workers differ:\n${expected}\n${answered}`);
-      const samples = await interleave(rounds, { rust: () => load(gateway, key), plain: () => load(plain, key) });
-      const rates = (kind) => median(samples[kind].map((round) => round.rate));
-      const alone = (kind) => median(samples[kind].map((round) => round.alone)).toFixed(2);
-      results.push({
-        name: `GET sessions, ${name === "full" ? `${ROWS} rows` : name}`, unit: "requests/s", measured: rates("rust"), baseline: rates("plain"),
-        against: "plain JavaScript", note: `${CONNECTIONS} connections; alone ${alone("rust")} against ${alone("plain")} ms`, samples,
+      const samples = await interleave(rounds, {
+        rust: () => rate((agent) => list(gateway, key, agent)),
+        plain: () => rate((agent) => list(plain, key, agent)),
       });
+      const row = { name: `GET sessions, ${name === "full" ? `${ROWS} rows` : name}`, against: "plain JavaScript", target: { what: "ratio", atLeast: 0.5 } };
+      results.push(rateRow(row, samples.rust, samples.plain));
     }
   } finally {
     await plain.stop();
@@ -67,24 +63,4 @@ async function list(server, key, agent) {
   const body = await text(response);
   if (response.statusCode !== 200) throw new Error(`list of sessions: ${response.statusCode} ${body}`);
   return body;
-}
-
-/** Requests per second on several connections, and how long one takes alone (ms, median). */
-async function load(server, key) {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const times = [];
-  for (let n = 0; n < 50; n++) {
-    const started = monotonic();
-    await list(server, key, agent);
-    times.push(monotonic() - started);
-  }
-  const started = monotonic();
-  let count = 0;
-  const connection = async () => {
-    for (; monotonic() < started + MS; count++) await list(server, key, agent);
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
-  const rate = (count * 1000) / (monotonic() - started);
-  agent.destroy();
-  return { rate, alone: median(times) };
 }

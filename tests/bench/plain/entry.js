@@ -1,2 +1,2 @@
 // The runner puts the modules of a build here under build/.
-export { default } from "./build/index.js";
+export { default, PlainDO } from "./build/index.js";

@@ -1,4 +1,8 @@
-// `GET /v1/agents/sessions` as one would write it in JavaScript: the same checks, statements and answer as the Worker's.
+// The Worker of the baselines. `GET /v1/agents/sessions` as one would write it in JavaScript: the same checks, statements and answer as the Worker's.
+import { objects } from "./object.js";
+
+export { PlainDO } from "./object.js";
+
 const hex = (buffer) => Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
 const sha256 = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 
@@ -35,6 +39,8 @@ async function answer(request, env) {
 
 export default {
   async fetch(request, env) {
+    const object = objects(new URL(request.url), request, env);
+    if (object) return object;
     const response = await answer(request, env);
     response.headers.set("x-request-id", `req_${hex(crypto.getRandomValues(new Uint8Array(16)))}`);
     response.headers.set("openai-version", "2020-10-01");

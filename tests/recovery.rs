@@ -130,7 +130,7 @@ fn idempotency_keys_survive() {
 /// When nothing was asked for a while both containers end, and nothing is left that would wake the session or that grows;
 /// the next turn starts new ones.
 #[test]
-fn an_idle_session_costs_no_container() {
+fn d22_an_idle_session_costs_no_container() {
     let model = Model::start();
     let gateway = Gateway::start_with_faults(&model);
     let acme = gateway.client("acme");

@@ -19,6 +19,30 @@ fn text(events: &[Value]) -> String {
     deltas.filter_map(|event| event["delta"].as_str()).collect()
 }
 
+/// A listener is there before what it listens for: a message that is sent while the stream is being opened is on it.
+#[test]
+fn c8_a_stream_that_is_opened_before_a_message_has_all_of_it() {
+    let model = Model::start();
+    let gateway = Gateway::start(&model);
+    let acme = gateway.client("acme");
+    let session = acme.session(None);
+    let id = session["id"].as_str().unwrap();
+    for round in 0..5 {
+        // Only the headers are waited for.
+        let mut stream = acme.stream(id);
+        acme.say(
+            id,
+            &script("go", &[json!({ "say": format!("Round {round}.") })]),
+        );
+        let events = stream.until("agent.session.idle");
+        assert_eq!(
+            events[0]["type"], "agent.session.turn.created",
+            "{events:#?}"
+        );
+        assert_eq!(text(&events), format!("Round {round}."));
+    }
+}
+
 /// What a deploy does to the objects of a session in the middle of a turn: their instances end, and what is not stored is
 /// gone. The client's stream shows each event once, to the end of the turn.
 #[test]

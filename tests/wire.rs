@@ -213,7 +213,7 @@ fn bad_requests_name_the_field() {
     assert_eq!(status, 413);
     for (path, status) in [
         ("/v1/agents/sessions/", 404),
-        ("/v1/agents", 404),
+        ("/v1/agents/environments", 404),
         ("/v1/vaults", 404),
         ("/v1/agents/sessions?limit=0", 400),
     ] {
@@ -221,6 +221,46 @@ fn bad_requests_name_the_field() {
         assert_eq!(got, status, "{path} {body}");
         assert!(body["error"]["message"].is_string());
     }
+}
+
+#[test]
+fn c17_an_encoded_body_is_not_taken_for_bad_json() {
+    let model = Model::start();
+    let gateway = Gateway::start(&model);
+    let acme = gateway.client("acme");
+    let (status, answer) = acme.post_with(
+        "/v1/agents/sessions",
+        "\u{1f}\u{8b}",
+        &[
+            ("content-type", "application/json"),
+            ("content-encoding", "gzip"),
+        ],
+    );
+    assert_eq!(status, 415, "{answer}");
+    assert!(answer.contains("Content-Encoding"), "{answer}");
+}
+
+#[test]
+fn h19_a_session_that_is_gone_is_not_listed() {
+    let model = Model::start();
+    let gateway = Gateway::start(&model);
+    let acme = gateway.client("acme");
+    let made: Vec<String> = (0..3)
+        .map(|_| acme.session(None)["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        acme.delete(&format!("/v1/agents/sessions/{}", made[1])).0,
+        200
+    );
+    let (_, list) = acme.get("/v1/agents/sessions?order=asc");
+    let listed: Vec<&str> = list["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|session| session["id"].as_str())
+        .collect();
+    assert_eq!(listed, [&made[0], &made[2]]);
+    assert_eq!(acme.get(&format!("/v1/agents/sessions/{}", made[1])).0, 404);
 }
 
 #[test]
@@ -296,7 +336,7 @@ fn head_is_served_and_ends() {
 }
 
 #[test]
-fn lists_filter_by_metadata() {
+fn g5_lists_filter_by_metadata_and_take_no_patterns() {
     let model = Model::start();
     let gateway = Gateway::start(&model);
     let acme = gateway.client("acme");

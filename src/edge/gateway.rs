@@ -221,6 +221,13 @@ impl Call<'_> {
         calls::object(self.env, Class::Session, &self.object_name(id))
     }
 
+    fn stream_of(&self, id: &str) -> stream::Session {
+        stream::Session {
+            env: self.env.clone(),
+            name: self.object_name(id),
+        }
+    }
+
     fn object_name(&self, id: &str) -> String {
         self.principal.tenant.hash().object_name(id)
     }

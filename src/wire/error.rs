@@ -225,6 +225,12 @@ impl ApiError {
         )
     }
 
+    /// The body is compressed.
+    pub fn bad_encoding() -> ApiError {
+        let message = "Unsupported Content-Encoding. Send the body as it is.";
+        ApiError::new(415, INVALID, Some("unsupported_encoding"), message)
+    }
+
     /// The `OpenAI-Beta` header is not there. Checked before authentication.
     pub fn invalid_beta() -> ApiError {
         let message = "To use this endpoint, set the 'OpenAI-Beta' header to 'agents=v1'.";

@@ -13,7 +13,7 @@
 //                                      about the subagents of this thread: all, the newest, the newest
 //   @@{"http": 429, "body": {…}}       an error; "$CREDENTIAL" in it becomes what the request was authorised with
 // and may carry: "delay" ms before the first byte; "wait": NAME, which sends nothing before POST /release/NAME; "drip" ms
-// between words; "hold": NAME, which stops after the first word until POST /release/NAME; "cut": true, which drops the
+// between words; "bytes": true, which writes each byte by itself; "hold": NAME, which stops after the first word until POST /release/NAME; "cut": true, which drops the
 // connection after the first word.
 // Which answer is next follows from the tool outputs and answers that the request carries after that message. Without a script the
 // answer is "done". The log has one JSON line a request: path, headers, body. GET /requests?with=TEXT gives the bodies of the
@@ -103,7 +103,12 @@ async function answer(body, credential, response) {
     return response.end(text.replaceAll("$CREDENTIAL", credential));
   }
   response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": `scripted-${call}` });
-  const send = (type, fields) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
+  const bytewise = parts.some((part) => part.bytes);
+  const send = (type, fields) => {
+    const frame = Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
+    if (!bytewise) return response.write(frame);
+    for (let at = 0; at < frame.length; at += 1) response.write(frame.subarray(at, at + 1));
+  };
   const id = `resp_${call}`;
   send("response.created", { response: { id, object: "response", status: "in_progress", model: body.model, output: [] } });
   const output = [];

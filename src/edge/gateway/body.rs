@@ -11,6 +11,10 @@ pub async fn read(request: &Request) -> Answer<(Object, Vec<u8>)> {
     let content_type = request.headers().get("content-type")?.unwrap_or_default();
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
     let is_json = media_type.eq_ignore_ascii_case("application/json");
+    let encoding = request.headers().get("content-encoding")?;
+    if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+        return Err(ApiError::bad_encoding());
+    }
     let mut bytes = Vec::new();
     if let Some(body) = request.inner().body() {
         let reader =

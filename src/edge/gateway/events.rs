@@ -92,7 +92,7 @@ pub async fn stream(call: Call<'_>, id: &str) -> Answer<Response> {
         let builder = Response::builder().with_header("content-type", "text/event-stream")?;
         return Ok(builder.empty());
     }
-    stream::open(object, cursor, Ends::Session, 200)
+    stream::open(call.stream_of(id), cursor, Ends::Session, 200)
         .await
         .map_err(|error| refused(error, id))
 }

@@ -53,7 +53,7 @@ pub async fn create(call: Call<'_>) -> Answer<Response> {
     };
     if stream {
         // The log begins with the event that says so.
-        stream::open(object, Some(0), Ends::Turn, 201)
+        stream::open(call.stream_of(&id), Some(0), Ends::Turn, 201)
             .await
             .map_err(|error| refused(error, &id))
     } else {

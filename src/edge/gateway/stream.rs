@@ -1,7 +1,7 @@
 //! A client's event stream: fed from a WebSocket to the session's object, and gone on with after a restart of that object
 //! from the last event that was sent, so that the client notices nothing. What is far behind is read page by page, as the
 //! client reads.
-use crate::edge::calls::{CallError, CallResult, Refusal};
+use crate::edge::calls::{self, CallError, CallResult, Class, Refusal};
 use crate::edge::platform::request::{get, upgrade};
 use crate::edge::platform::{Frame, Inbox};
 use crate::edge::session::Entry;
@@ -9,7 +9,7 @@ use crate::wire::sse;
 use futures_util::future::{select, Either};
 use std::pin::{pin, Pin};
 use std::time::Duration;
-use worker::{Delay, Response, Result, Stub};
+use worker::{Delay, Env, Response, Result, Stub};
 
 pub use crate::turn::Ends;
 
@@ -25,7 +25,7 @@ const MAX_TRIES: u32 = 8;
 const RETRY: Duration = Duration::from_millis(50);
 
 struct Feed {
-    object: Stub,
+    session: Session,
     source: Source,
     /// Where in the log the stream stands.
     cursor: Option<u64>,
@@ -33,6 +33,20 @@ struct Feed {
     finished: bool,
     /// Runs all the time, so that events need no timer of their own.
     keep_alive: Pin<Box<Delay>>,
+}
+
+/// Where the session is. A stub does not outlive the instance that it reached, so each call takes a new one.
+pub struct Session {
+    /// The Worker's bindings.
+    pub env: Env,
+    /// Name of the session's object.
+    pub name: String,
+}
+
+impl Session {
+    fn object(&self) -> Result<Stub> {
+        calls::object(&self.env, Class::Session, &self.name)
+    }
 }
 
 /// Where the next events come from.
@@ -47,18 +61,18 @@ enum Source {
 
 /// Opens a stream of the events after `cursor` or, without one, of those that come from now on.
 pub async fn open(
-    object: Stub,
+    session: Session,
     cursor: Option<u64>,
     ends: Ends,
     status: u16,
 ) -> CallResult<Response> {
     // Listening begins before the headers go out: a client that has them may rely on missing nothing.
-    let source = subscribe(&object, cursor)
+    let source = subscribe(&session, cursor)
         .await
         .map_err(|_| CallError::Broken)?
         .ok_or(CallError::Refused(Refusal::NotFound))?;
     let feed = Feed {
-        object,
+        session,
         source,
         cursor,
         ends,
@@ -128,7 +142,8 @@ impl Feed {
         );
         for attempt in 0..MAX_TRIES {
             let read = async {
-                let mut response = self.object.fetch_with_request(get(&url)?).await?;
+                let object = self.session.object()?;
+                let mut response = object.fetch_with_request(get(&url)?).await?;
                 Ok((response.status_code(), response.text().await?))
             };
             let read: Result<(u16, String)> = read.await;
@@ -144,7 +159,7 @@ impl Feed {
     /// `None` if the session is gone or does not come back.
     async fn reconnect(&mut self) -> Option<()> {
         for attempt in 0..MAX_TRIES {
-            match subscribe(&self.object, self.cursor).await {
+            match subscribe(&self.session, self.cursor).await {
                 Ok(Some(source)) => {
                     self.source = source;
                     return Some(());
@@ -158,12 +173,12 @@ impl Feed {
 }
 
 /// `None` if there is no such session.
-async fn subscribe(object: &Stub, after: Option<u64>) -> Result<Option<Source>> {
+async fn subscribe(session: &Session, after: Option<u64>) -> Result<Option<Source>> {
     let query = after
         .map(|after| format!("?after={after}"))
         .unwrap_or_default();
     let request = upgrade(&format!("http://object/events{query}"))?;
-    let response = object.fetch_with_request(request).await?;
+    let response = session.object()?.fetch_with_request(request).await?;
     let status = response.status_code();
     match (response.websocket(), status) {
         (Some(socket), _) => Ok(Some(Source::Live(Inbox::open(

@@ -10,8 +10,9 @@ use serde_json::value::RawValue;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::time::Duration;
 use worker::{
-    durable_object, DurableObject, Env, Method, Request, Response, Result, State, WebSocket,
+    durable_object, Delay, DurableObject, Env, Method, Request, Response, Result, State, WebSocket,
     WebSocketIncomingMessage,
 };
 
@@ -122,8 +123,13 @@ impl DurableObject for SessionDO {
         record::require(self.0.readable.get())?;
         match (feed::epoch_of(&self.0.state, &socket), message) {
             (Some(epoch), WebSocketIncomingMessage::String(frames)) => {
-                let reported = self.0.report(epoch, &frames)?;
-                socket.send_with_str(serde_json::to_string(&reported)?)
+                let reported = serde_json::to_string(&self.0.report(epoch, &frames)?)?;
+                // Listeners come first: they wait for the words, HarnessDO only for the next batch.
+                self.0.state.wait_until(async move {
+                    Delay::from(Duration::ZERO).await;
+                    let _ = socket.send_with_str(reported);
+                });
+                Ok(())
             }
             // Listeners have nothing to say.
             (Some(_), WebSocketIncomingMessage::Binary(_)) | (None, _) => {

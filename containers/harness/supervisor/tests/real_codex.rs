@@ -469,7 +469,7 @@ async fn steering() {
 }
 
 #[tokio::test]
-async fn frames_that_break_the_protocol_close_the_link() {
+async fn c14_frames_that_break_the_protocol_close_the_link() {
     let rig = Rig::start().await;
     let frames = [
         Message::text("{"),

@@ -135,7 +135,7 @@ async fn instructions_may_change_between_turns() {
 
 /// D10: Codex keeps no history of a thread that never ran a turn; a lost history is told as such.
 #[tokio::test]
-async fn a_thread_without_a_history_is_not_found() {
+async fn d10_a_thread_without_a_history_is_not_found() {
     let rig = Rig::start().await;
     let mut link = rig.attach(1, 0).await;
     link.event().await;

@@ -186,6 +186,37 @@ fn the_first_byte_does_not_wait_for_the_second() {
 
 /// A cancel ends the turn and what it runs in the sandbox; the session goes on.
 #[test]
+fn d25_a_cancel_ends_what_has_detached_itself() {
+    let model = Model::start();
+    let gateway = Gateway::start(&model);
+    let acme = gateway.client("acme");
+    let detached = "setsid sh -c 'while :; do date +%s%N > /workspace/tock; sleep 0.1; done' >/dev/null 2>&1 & sleep 4242";
+    let steps = [json!({ "shell": detached, "args": { "yield_time_ms": 30000 } })];
+    let session = acme.session(Some(&script("go", &steps)));
+    let id = session["id"].as_str().unwrap();
+    let sandbox = gateway.docker().sandbox();
+    let tock = || shell(&sandbox, "cat /workspace/tock").0;
+    support::wait_for("the command", Duration::from_secs(30), || {
+        (!tock().is_empty()).then_some(())
+    });
+    let cancel = json!({ "events": [{ "type": "agent.session.input.cancel" }] });
+    let (status, _) = acme.post(&format!("/v1/agents/sessions/{id}/events"), &cancel);
+    assert_eq!(status, 202);
+    assert_eq!(acme.settled_turn(id)["status"], "cancelled");
+    let last = tock();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(tock(), last, "it still runs");
+    let steps = [json!({ "shell": "echo alive" }), json!({ "say": "ok" })];
+    acme.say(id, &script("again", &steps));
+    assert_eq!(acme.settled_turn(id)["status"], "completed");
+    let items = acme.items(id);
+    assert!(
+        items.iter().any(|item| item["output"] == "alive\n"),
+        "{items:#?}"
+    );
+}
+
+#[test]
 fn cancel_kills_what_runs() {
     let model = Model::start();
     let gateway = Gateway::start(&model);

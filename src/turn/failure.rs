@@ -50,7 +50,7 @@ pub fn error_text(code: TurnErrorCode) -> &'static str {
         }
         TurnErrorCode::ResourceNotFound => "The model provider does not have the model.",
         TurnErrorCode::InternalError => {
-            "The harness failed or was lost; what it had done of the turn is unknown."
+            "The harness failed, a request of it was refused, or it was lost; what it had done of the turn is unknown."
         }
         TurnErrorCode::SessionBudgetExceeded
         | TurnErrorCode::ProjectSpendLimitExceeded

@@ -276,15 +276,29 @@ impl Session {
 
     fn add_output(&mut self, harness_id: &str, delta: String, step: &mut Step) {
         let delta = cut(delta, MAX_OUTPUT_BYTES);
+        let room = self.room();
         let Some(number) = self.position(harness_id) else {
             return;
         };
-        let Some(open) = self.open.get(number) else {
+        let Some(open) = self.open.edit_unstored(number) else {
             return;
         };
         if !matches!(open.kind, OpenKind::Command { .. }) || delta.is_empty() {
             return;
         }
+        // Kept for a command whose end is not heard of.
+        let held = open.texts.first().map_or(0, String::len);
+        let kept = cut(
+            delta.clone(),
+            room.min(MAX_OUTPUT_BYTES.saturating_sub(held)),
+        );
+        if !kept.is_empty() {
+            open.push_text(0, &kept);
+            write_text(step, number, 0, &kept);
+        }
+        let Some(open) = self.open.get(number) else {
+            return;
+        };
         let event = CommandOutputDeltaEvent {
             session_id: self.public.id.clone(),
             turn_id: self.turn_id(),
@@ -305,7 +319,10 @@ impl Session {
             return;
         };
         let status = call_status(item.status);
+        let cut = status == CallStatus::Incomplete || is_longer(&item.kind, &open);
         let shown = match &open.kind {
+            // A part of an answer must not pass for the whole.
+            OpenKind::Message { .. } if cut => self.open_item(&open, CallStatus::Incomplete),
             OpenKind::Message { .. } | OpenKind::Reasoning => {
                 self.open_item(&open, CallStatus::Completed)
             }
@@ -481,7 +498,11 @@ impl Session {
                 turn_id,
                 command: command.clone(),
                 cwd: cwd.clone(),
-                output: None,
+                output: open
+                    .texts
+                    .first()
+                    .filter(|_| status == CallStatus::Incomplete)
+                    .cloned(),
                 exit_code: None,
                 duration_ms: None,
                 status,
@@ -514,6 +535,12 @@ impl Session {
     fn position(&self, harness_id: &str) -> Option<u64> {
         self.open.find(|open| open.harness_id == harness_id)
     }
+}
+
+/// Whether an answer goes on behind what was shown of it.
+fn is_longer(kind: &ItemKind, open: &OpenItem) -> bool {
+    let shown = open.texts.first().map_or("", String::as_str);
+    matches!(kind, ItemKind::Message { text, .. } if text.len() > shown.len() && text.starts_with(shown))
 }
 
 /// Open items are numbered by their output index.

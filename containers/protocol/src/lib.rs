@@ -59,5 +59,6 @@ pub const MAX_JSON_BYTES: usize = 256 << 10;
 pub const MAX_JSON_DEPTH: usize = 64;
 /// Largest command output in an item or delta, in bytes of UTF-8; the supervisor cuts what is longer.
 pub const MAX_OUTPUT_BYTES: usize = 128 << 10;
-/// Largest text of a message or of one reasoning part, in bytes of UTF-8; the supervisor cuts what is longer.
-pub const MAX_TEXT_BYTES: usize = 128 << 10;
+/// Largest text of a message or of all parts of a reasoning summary, in bytes of UTF-8; the supervisor cuts what is longer, and
+/// a message that is cut ends as [`ItemStatus::InProgress`]: it is not whole.
+pub const MAX_TEXT_BYTES: usize = 256 << 10;

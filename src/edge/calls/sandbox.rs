@@ -22,6 +22,8 @@ pub enum SandboxCall {
         /// Absolute path.
         path: String,
     },
+    /// Kills everything in it but its own programs: `()`. Succeeds when there is none.
+    Quiet,
     /// Destroys it: `()`. Succeeds when there is none.
     Stop,
     /// What this kind of sandbox can do: [`Capabilities`].

@@ -7,6 +7,7 @@ use crate::edge::calls::{
     self, CallError, CallResult, Class, Refusal, Reported, RunTurn, SandboxCall, SandboxState,
     SessionCall,
 };
+use crate::edge::container::within;
 use crate::edge::platform::now;
 use crate::edge::platform::request::upgrade;
 use crate::edge::{log, record};
@@ -20,6 +21,8 @@ use worker::{Result, Stub};
 
 /// How long a started container may take until its supervisor answers.
 const START_DEADLINE: Duration = Duration::from_secs(60);
+/// How long the sandbox may take to end what runs in it.
+const QUIET_DEADLINE: Duration = Duration::from_secs(6);
 /// How long to wait for the supervisor of a container that has run for a while.
 const REATTACH_DEADLINE: Duration = Duration::from_secs(15);
 
@@ -227,6 +230,9 @@ impl Harness {
                     if says_lost(&frames) {
                         self.container()?.destroy().await?;
                     }
+                    if self.stops_with(&frames) {
+                        self.quiet().await;
+                    }
                     link.report(&frames)?;
                     waiting = true;
                 }
@@ -239,6 +245,24 @@ impl Harness {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether an interrupted turn may end with these frames.
+    fn stops_with(&self, frames: &str) -> bool {
+        let record = self.record.borrow();
+        let interrupted = record.turn.as_ref().is_some_and(|turn| turn.interrupt);
+        interrupted && frames.contains("turn_ended")
+    }
+
+    /// Ends what an interrupted turn has left running in the sandbox, before its end is told: the next turn may come with it.
+    async fn quiet(&self) {
+        let Ok(Some(sandbox)) = self.sandbox() else {
+            return;
+        };
+        let asked = calls::call::<_, (), CallError>(&sandbox, &SandboxCall::Quiet);
+        if !matches!(within(QUIET_DEADLINE, asked).await, Some(Ok(()))) {
+            log::event("sandbox_not_quiet", &[]);
         }
     }
 

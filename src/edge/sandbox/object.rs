@@ -18,6 +18,11 @@ use std::rc::Rc;
 use std::time::Duration;
 use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State};
 
+/// Kills every process but process 1, the exec server and itself; three times, for those that multiply.
+const QUIET: &str = "for round in 1 2 3; do for d in /proc/[0-9]*; do p=${d#/proc/}; \
+                     [ $p = 1 ] || [ $p = $$ ] || [ \"$(readlink $d/exe)\" = /opt/codex/bin/codex ] || kill -9 $p; \
+                     done; done >/dev/null 2>&1; exit 0";
+const QUIET_DEADLINE: Duration = Duration::from_secs(5);
 /// How long an exec server may take to open its link. One that is stopped is replaced by the container itself.
 const JOIN_DEADLINE: Duration = Duration::from_secs(20);
 /// How long a started container may take until its exec server answers.
@@ -126,6 +131,7 @@ impl Sandbox {
             SandboxCall::List { path } => {
                 calls::answer(files::list(&self.container()?, &path).await?)
             }
+            SandboxCall::Quiet => calls::answer(self.quiet().await.map(Ok)?),
             SandboxCall::Stop => calls::answer(self.stop().await.map(Ok)?),
             SandboxCall::Capabilities => calls::answer(Ok(capabilities())),
         }
@@ -207,6 +213,23 @@ impl Sandbox {
     async fn stop(&self) -> Result<()> {
         self.container()?.destroy().await?;
         self.state.storage().delete_alarm().await
+    }
+
+    /// Ends what commands have left running, also what has detached itself from them.
+    async fn quiet(&self) -> Result<()> {
+        let container = self.container()?;
+        if !container.running() {
+            return Ok(());
+        }
+        let exec = Exec {
+            argv: ["/bin/sh", "-c", QUIET].map(str::to_owned).to_vec(),
+            cwd: "/".to_owned(),
+            env: Default::default(),
+            stdin: None,
+            timeout: QUIET_DEADLINE,
+            max_output: 0,
+        };
+        exec.run(&container).await.map(drop)
     }
 
     async fn join_exec_link(&self) -> Result<Response> {

@@ -28,7 +28,7 @@ fn a_text_is_cut_between_characters() {
     bench.started();
     bench.begin("m", message(""));
     // Three bytes each: the bound is not between two of them.
-    let long = "€".repeat(50_000);
+    let long = "€".repeat(100_000);
     bench.text("m", "x");
     bench.text("m", &long);
     assert_eq!(bench.text("m", "€"), Step::default(), "it is full");
@@ -42,9 +42,60 @@ fn a_text_is_cut_between_characters() {
 fn an_answer_that_is_whole_at_once_is_cut_alike() {
     let mut bench = Bench::new();
     bench.started();
-    bench.finish("m", message(&"€".repeat(50_000)));
+    bench.finish("m", message(&"€".repeat(100_000)));
     let text = deltas(&bench, "turn.output_text.delta");
     assert_eq!(text.len(), MAX_TEXT_BYTES / 3 * 3);
+    assert_eq!(
+        bench.newest("turn.item.done")["item"]["status"],
+        "incomplete"
+    );
+}
+
+#[test]
+fn an_answer_that_the_supervisor_has_cut_is_incomplete() {
+    let mut bench = Bench::new();
+    bench.started();
+    let turn_id = bench.turn();
+    bench.begin("m", message(""));
+    bench.text("m", "as far as it fits");
+    let mut item = protocol::Item {
+        id: "m".into(),
+        status: protocol::ItemStatus::InProgress,
+        kind: message("as far as it fits"),
+    };
+    bench.harness(E::ItemCompleted {
+        turn_id: turn_id.clone(),
+        item: item.clone(),
+    });
+    assert_eq!(
+        bench.newest("turn.item.done")["item"]["status"],
+        "incomplete"
+    );
+    item.id = "n".into();
+    item.status = protocol::ItemStatus::Completed;
+    bench.harness(E::ItemCompleted { turn_id, item });
+    assert_eq!(
+        bench.newest("turn.item.done")["item"]["status"],
+        "completed"
+    );
+}
+
+#[test]
+fn a_command_whose_end_is_not_heard_of_keeps_its_output_so_far() {
+    let mut bench = Bench::new();
+    let turn_id = bench.started();
+    bench.begin("c", command(None));
+    for delta in ["one\n", "two\n"] {
+        bench.harness(E::OutputDelta {
+            turn_id: turn_id.clone(),
+            item_id: "c".into(),
+            delta: delta.into(),
+        });
+    }
+    bench.end(protocol::Outcome::Completed);
+    let item = &bench.newest("turn.item.done")["item"];
+    assert_eq!(item["status"], "incomplete");
+    assert_eq!(item["output"], "one\ntwo\n");
 }
 
 #[test]

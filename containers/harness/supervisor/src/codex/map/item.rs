@@ -41,11 +41,17 @@ pub fn item(item: wire::Item, stage: Stage) -> Option<Item> {
     };
     let (item_id, status, kind) = match item {
         wire::Item::AgentMessage { id, text, phase } => {
+            // A part of an answer must not pass for the whole.
+            let status = if text.len() > MAX_TEXT_BYTES {
+                ItemStatus::InProgress
+            } else {
+                plain
+            };
             let kind = ItemKind::Message {
                 text: cut(text, MAX_TEXT_BYTES),
                 phase: phase.as_deref().and_then(named_phase),
             };
-            (id, plain, kind)
+            (id, status, kind)
         }
         wire::Item::Reasoning { id, summary } => (
             id,

@@ -58,6 +58,10 @@ impl Inbox {
                     .data()
                     .as_string();
                 let mut shared = shared.borrow_mut();
+                // After one that was refused none is taken, even if there is room again: nothing may be missing between.
+                if shared.closed {
+                    return;
+                }
                 match text {
                     Some(text)
                         if text.len() <= max_frame && shared.bytes + text.len() <= max_queue =>

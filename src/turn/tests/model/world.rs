@@ -210,10 +210,7 @@ impl World {
                 self.harness.forget(turn_id);
             }
         }
-        let active = self.harness.active.clone();
-        if let Some(active) = active.filter(|active| lost && active.sent_to == epoch) {
-            self.harness.forget(&active.turn_id);
-        }
+        // A turn that is lost with its harness is reported when its object next looks after it.
         Ok(())
     }
 

@@ -87,8 +87,6 @@ pub struct Reported {
     pub steers: Vec<String>,
     /// Turns that ended.
     pub ended: Vec<String>,
-    /// Whether the harness said that it is gone.
-    pub lost: bool,
 }
 
 /// A session to make.

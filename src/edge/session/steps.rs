@@ -17,6 +17,9 @@ use worker::{Result, Storage};
 /// When effects or a copy for the catalog are left, the alarm tries again after this time.
 pub(super) const RETRY_MS: u64 = 5_000;
 
+/// Bytes of a harness's name of its thread.
+const MAX_THREAD: usize = 256;
+
 impl Core {
     /// Reads what is stored, at the beginning and after a transaction that did not come to be.
     pub(super) fn load(&self) {
@@ -133,13 +136,17 @@ impl Core {
             }
             reported.last = seq;
             match &event {
+                // It is stored with each change of the harness's record.
+                Event::TurnStarted { thread, .. } if thread.len() > MAX_THREAD => {
+                    return Ok(Err(Refusal::Invalid.into()))
+                }
                 Event::TurnStarted { thread, .. } => reported.thread = Some(thread.clone()),
                 Event::TurnEnded { turn_id, .. } => reported.ended.push(turn_id.clone()),
-                Event::HarnessLost { .. } => reported.lost = true,
                 Event::Steered { input_id } | Event::SteerRefused { input_id } => {
                     reported.steers.push(input_id.clone())
                 }
                 Event::Ready { .. }
+                | Event::HarnessLost { .. }
                 | Event::ItemStarted { .. }
                 | Event::TextDelta { .. }
                 | Event::ReasoningDelta { .. }

@@ -299,11 +299,6 @@ impl ApiError {
         ApiError::new(409, "conflict_error", Some("conflict_error"), message).should_retry(false)
     }
 
-    /// The first input has not reached the agent yet, so that no other can.
-    pub fn initial_input_pending() -> ApiError {
-        ApiError::conflict_for_now("session initial input is still pending")
-    }
-
     /// Another result for a function call that has one, or one for a call whose turn is over.
     pub fn call_is_over(call_id: &str) -> ApiError {
         ApiError::conflict(format!(

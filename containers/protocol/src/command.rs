@@ -156,6 +156,6 @@ pub enum Verbosity {
 pub enum Input {
     /// Text, verbatim.
     Text(String),
-    /// An image: an `http`, `https` or `data` URL.
+    /// An image: a `data` URL. Codex refuses any that it would have to fetch.
     Image(String),
 }

@@ -35,11 +35,6 @@ fn known_texts() {
             None,
         ),
         (
-            ApiError::initial_input_pending(),
-            "session initial input is still pending",
-            Some("true"),
-        ),
-        (
             ApiError::not_deletable(),
             "session must be durably idle or failed without required actions before deletion",
             Some("false"),
@@ -102,12 +97,6 @@ fn documented_rows() {
         ),
         (
             ApiError::call_is_over("call_1"),
-            409,
-            "conflict_error",
-            Some("conflict_error"),
-        ),
-        (
-            ApiError::initial_input_pending(),
             409,
             "conflict_error",
             Some("conflict_error"),

@@ -7,8 +7,6 @@ use serde_json::{json, Map, Value};
 
 use super::{functions, home};
 
-/// Put before the `http` or `https` URL of an image on its way through Codex: see [`image_url`].
-const IMAGE_LINK_PREFIX: &str = "link+";
 /// Most subagents that Codex is ever allowed at once.
 const MAX_SUBAGENTS: u32 = 64;
 /// How deep subagents may open subagents.
@@ -161,23 +159,9 @@ fn user_input(input: &[Input]) -> Value {
         .iter()
         .map(|part| match part {
             Input::Text(text) => json!({ "type": "text", "text": text, "text_elements": [] }),
-            Input::Image(url) => json!({ "type": "image", "url": image_url(url) }),
+            Input::Image(url) => json!({ "type": "image", "url": url }),
         })
         .collect()
-}
-
-/// Codex takes `data:` URLs only, and refuses those it would have to fetch. Of a scheme it does not know it takes any URL
-/// and hands it on; whoever passes the request to the model takes the prefix away again.
-fn image_url(url: &str) -> String {
-    let is = |scheme: &str| {
-        url.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    };
-    if is("http://") || is("https://") {
-        format!("{IMAGE_LINK_PREFIX}{url}")
-    } else {
-        url.to_owned()
-    }
 }
 
 fn effort_name(effort: Effort) -> &'static str {

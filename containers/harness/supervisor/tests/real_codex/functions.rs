@@ -8,7 +8,7 @@ use cloister_protocol::{
 use serde_json::{json, Value};
 
 use crate::model::Step;
-use crate::rig::{agent, start_as, thread_of, Link, Rig};
+use crate::rig::{agent, start_as, thread_of, Link, Rig, PIXEL};
 use crate::{outcome, say, tools};
 
 fn function(name: &str) -> Function {
@@ -94,7 +94,7 @@ async fn several_calls_at_once_are_answered_in_any_order() {
     link.send(&result(&mul, "again")).await;
     let mut sum = result(&add, "a sum");
     if let Command::ToolResult { output, .. } = &mut sum {
-        output.push(Input::Image("https://images.example/a.png".into()));
+        output.push(Input::Image(PIXEL.into()));
     }
     link.send(&sum).await;
     let events = link.until(|e| matches!(e, Event::TurnEnded { .. })).await;
@@ -103,7 +103,7 @@ async fn several_calls_at_once_are_answered_in_any_order() {
         .iter()
         .any(|e| matches!(e, Event::ItemStarted { item, .. } if item.id.starts_with("call"))));
     assert_eq!(tools(&rig.model.requests()[0])[5..], ["add", "mul"]);
-    let image = json!({ "type": "input_image", "image_url": "link+https://images.example/a.png", "detail": "high" });
+    let image = json!({ "type": "input_image", "image_url": PIXEL, "detail": "high" });
     assert_eq!(
         outputs(&rig),
         [

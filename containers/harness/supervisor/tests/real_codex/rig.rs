@@ -241,6 +241,9 @@ pub fn start(turn_id: &str, thread: Option<&str>, text: &str) -> Command {
     start_as(agent(), turn_id, thread, text)
 }
 
+/// An image of one pixel.
+pub const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 pub fn start_as(agent: AgentSettings, turn_id: &str, thread: Option<&str>, text: &str) -> Command {
     Command::StartTurn {
         turn_id: turn_id.to_owned(),

@@ -3,10 +3,8 @@
 use cloister_protocol::{AgentSettings, Command, Event, FailureCode, Input, Json, Outcome};
 use serde_json::json;
 
-use crate::rig::{agent, start_as, thread_of, Rig};
+use crate::rig::{agent, start_as, thread_of, Rig, PIXEL};
 use crate::{outcome, say, tools};
-
-const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 #[tokio::test]
 async fn an_answer_that_follows_a_schema() {
@@ -66,20 +64,13 @@ async fn a_conversation_has_no_tools_of_a_sandbox() {
 async fn images() {
     let rig = Rig::start().await;
     let mut link = rig.attach(1, 0).await;
-    // Were it fetched, somebody would knock here.
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("HTTP://{}/a.png?b=\"c", listener.local_addr().unwrap());
     rig.model.script([say("Seen.")]);
     let events = link
         .run(Command::StartTurn {
             turn_id: "t1".into(),
             thread: None,
             agent: Box::new(agent()),
-            input: vec![
-                Input::Text("look".into()),
-                Input::Image(PIXEL.into()),
-                Input::Image(url.clone()),
-            ],
+            input: vec![Input::Text("look".into()), Input::Image(PIXEL.into())],
         })
         .await;
     assert_eq!(outcome(&events), &Outcome::Completed);
@@ -90,11 +81,8 @@ async fn images() {
         json!([
             { "type": "input_text", "text": "look" },
             { "type": "input_image", "image_url": PIXEL, "detail": "high" },
-            { "type": "input_image", "image_url": format!("link+{url}"), "detail": "high" },
         ])
     );
-    let knock = tokio::time::timeout(std::time::Duration::from_millis(300), listener.accept());
-    assert!(knock.await.is_err(), "the harness fetches nothing");
 }
 
 /// Instructions belong to the thread. A thread that is open gets new ones, and so does one that is resumed.

@@ -4,8 +4,6 @@ use cloister_protocol::{Decision, Input};
 use serde_json::value::RawValue;
 use serde_json::{json, Value};
 
-use super::image_url;
-
 /// Says no, so that nothing waits for a person who is not there.
 pub fn refuse(id: &RawValue, method: &str) -> String {
     match method {
@@ -27,7 +25,7 @@ pub fn tool_result(id: &RawValue, success: bool, output: &[Input]) -> String {
         .iter()
         .map(|part| match part {
             Input::Text(text) => json!({ "type": "inputText", "text": text }),
-            Input::Image(url) => json!({ "type": "inputImage", "imageUrl": image_url(url) }),
+            Input::Image(url) => json!({ "type": "inputImage", "imageUrl": url }),
         })
         .collect();
     result(id, json!({ "contentItems": items, "success": success }))

@@ -17,6 +17,7 @@ mod failure;
 mod items;
 mod lifecycle;
 mod log;
+mod report;
 mod scribe;
 mod settings;
 mod state;

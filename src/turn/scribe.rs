@@ -1,5 +1,4 @@
 //! Writes the running turn's items, as the harness reports them.
-use super::actions::{Asked, Called};
 use super::items::{call_status, cut, id_kind, phase_of, MAX_COMMAND, MAX_PARTS, PATCH};
 use super::state::{OpenItem, OpenKind, Session};
 use super::step::{ItemWrite, Seeds, Step};
@@ -12,9 +11,7 @@ use crate::wire::item::{
     CallStatus, CommandExecution, Content, Item, Message, OutputStatus, Reasoning, Role, Summary,
 };
 use crate::wire::turn::TurnStatus;
-use cloister_protocol::{
-    self as protocol, Event as E, ItemKind, MAX_OUTPUT_BYTES, MAX_TEXT_BYTES, WORKSPACE,
-};
+use cloister_protocol::{self as protocol, ItemKind, MAX_OUTPUT_BYTES, MAX_TEXT_BYTES, WORKSPACE};
 
 /// Items that may be open at once. A harness runs a few commands in parallel; more is a forgery and is not shown.
 const MAX_OPEN: usize = 64;
@@ -34,122 +31,6 @@ impl OpenItem {
 }
 
 impl Session {
-    pub(super) fn take_event(&mut self, event: E, seeds: &mut Seeds<'_>, step: &mut Step) {
-        match event {
-            // Nobody says that containers ended while nothing ran; a new instance says that it is one.
-            E::Ready { .. } => self.close_subagents(seeds, step),
-            E::Steered { input_id } => self.steered(&input_id, seeds, step),
-            E::SteerRefused { input_id } => self.steer_refused(&input_id, seeds, step),
-            E::HarnessLost { .. } => self.lost(seeds, step),
-            E::TurnStarted { turn_id, .. } => {
-                if self.runs(&turn_id) {
-                    self.started(seeds, step);
-                }
-            }
-            E::TurnEnded { turn_id, outcome } => {
-                if self.runs(&turn_id) {
-                    self.ended(outcome, seeds, step);
-                }
-            }
-            E::Usage { turn_id, usage } => {
-                if self.runs(&turn_id) {
-                    self.used(usage);
-                }
-            }
-            // Of a turn that has ended: its items are closed, and stored events never change.
-            E::ItemStarted { turn_id, item } => {
-                if self.runs(&turn_id) {
-                    self.begin_item(&item, seeds, step);
-                }
-            }
-            E::TextDelta {
-                turn_id,
-                item_id,
-                delta,
-            } => {
-                if self.runs(&turn_id) {
-                    self.add_text(&item_id, delta, step);
-                }
-            }
-            E::ReasoningDelta {
-                turn_id,
-                item_id,
-                part,
-                delta,
-            } => {
-                if self.runs(&turn_id) {
-                    self.add_reasoning(&item_id, part as usize, delta, step);
-                }
-            }
-            E::OutputDelta {
-                turn_id,
-                item_id,
-                delta,
-            } => {
-                if self.runs(&turn_id) {
-                    self.add_output(&item_id, delta, step);
-                }
-            }
-            E::ItemCompleted { turn_id, item } => {
-                if self.runs(&turn_id) {
-                    self.complete_item(item, seeds, step);
-                }
-            }
-            E::ToolCall {
-                turn_id,
-                call_id,
-                name,
-                arguments,
-            } => {
-                if self.runs(&turn_id) {
-                    let called = Called {
-                        call_id,
-                        name,
-                        arguments,
-                    };
-                    self.called(called, seeds, step);
-                }
-            }
-            E::ApprovalRequested {
-                turn_id,
-                request_id,
-                server,
-                tool,
-                message,
-                arguments,
-            } => {
-                if self.runs(&turn_id) {
-                    let asked = Asked {
-                        request_id,
-                        server,
-                        tool,
-                        message,
-                        arguments,
-                    };
-                    self.asked(asked, seeds, step);
-                }
-            }
-            E::ApprovalClosed { request_id } => self.approval_closed(&request_id, seeds, step),
-            E::SubagentOpened {
-                turn_id: _,
-                subagent,
-                parent,
-                name,
-                prompt,
-            } => self.open_subagent(subagent, parent, name, prompt, seeds, step),
-            E::SubagentClosed { subagent } => self.close_subagent(&subagent, seeds, step),
-            E::Subagent {
-                subagent,
-                turn,
-                event,
-            } => self.take_subagent_event(&subagent, &turn, event, seeds, step),
-        }
-    }
-
-    fn runs(&self, turn_id: &str) -> bool {
-        self.running_turn() == Some(turn_id)
-    }
-
     pub(super) fn take_output_index(&mut self) -> u32 {
         let Some(running) = &mut self.core.running else {
             return 0;
@@ -159,7 +40,12 @@ impl Session {
         index
     }
 
-    fn begin_item(&mut self, item: &protocol::Item, seeds: &mut Seeds<'_>, step: &mut Step) {
+    pub(super) fn begin_item(
+        &mut self,
+        item: &protocol::Item,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
         let known = self.position(&item.id).is_some();
         if self.open.len() >= MAX_OPEN || item.id.len() > MAX_HARNESS_ID || known {
             return;
@@ -196,7 +82,7 @@ impl Session {
         }
     }
 
-    fn add_text(&mut self, harness_id: &str, delta: String, step: &mut Step) {
+    pub(super) fn add_text(&mut self, harness_id: &str, delta: String, step: &mut Step) {
         let room = self.room();
         let Some(number) = self.position(harness_id) else {
             return;
@@ -226,7 +112,13 @@ impl Session {
         self.emit(Event::OutputTextDelta(event), step);
     }
 
-    fn add_reasoning(&mut self, harness_id: &str, part: usize, delta: String, step: &mut Step) {
+    pub(super) fn add_reasoning(
+        &mut self,
+        harness_id: &str,
+        part: usize,
+        delta: String,
+        step: &mut Step,
+    ) {
         let room = self.room();
         let Some(number) = self.position(harness_id) else {
             return;
@@ -274,7 +166,7 @@ impl Session {
         self.emit(Event::SummaryTextDelta(event), step);
     }
 
-    fn add_output(&mut self, harness_id: &str, delta: String, step: &mut Step) {
+    pub(super) fn add_output(&mut self, harness_id: &str, delta: String, step: &mut Step) {
         let delta = cut(delta, MAX_OUTPUT_BYTES);
         let room = self.room();
         let Some(number) = self.position(harness_id) else {
@@ -309,7 +201,12 @@ impl Session {
         self.emit(Event::CommandOutputDelta(event), step);
     }
 
-    fn complete_item(&mut self, item: protocol::Item, seeds: &mut Seeds<'_>, step: &mut Step) {
+    pub(super) fn complete_item(
+        &mut self,
+        item: protocol::Item,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
         self.begin_item(&item, seeds, step);
         let Some(number) = self.position(&item.id) else {
             return;

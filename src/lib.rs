@@ -7,6 +7,7 @@
 #![deny(unsafe_code, missing_docs)]
 
 pub mod api_key;
+pub mod checkpoint;
 pub mod deployment;
 pub mod model_request;
 pub mod preset;

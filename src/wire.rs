@@ -21,6 +21,7 @@
 //!   events are stored as text and never read.
 
 pub mod agent;
+pub mod artifact;
 pub mod deleted;
 pub mod error;
 pub mod event;

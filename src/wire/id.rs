@@ -35,6 +35,10 @@ pub enum Kind {
     Environment,
     /// An HTTP request.
     Request,
+    /// A file that a turn published.
+    Artifact,
+    /// A checkpoint. Not public.
+    Checkpoint,
 }
 
 impl Kind {
@@ -57,6 +61,8 @@ impl Kind {
             Kind::Agent => "agent_",
             Kind::Environment => "env_",
             Kind::Request => "req_",
+            Kind::Artifact => "artifact_",
+            Kind::Checkpoint => "ckpt_",
         }
     }
 

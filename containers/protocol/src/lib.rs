@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod backup;
 mod command;
 mod event;
 mod item;
@@ -35,7 +36,7 @@ pub use item::{
 pub use json::Json;
 
 /// Version of this protocol; the supervisor names it when a link attaches, and the Worker refuses any other.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// TCP port of the supervisor in the harness container. The link is a WebSocket at the path `/link`.
 pub const SUPERVISOR_PORT: u16 = 8700;
 /// TCP port of the exec server in the sandbox container.

@@ -1,0 +1,12 @@
+//! Checkpoints: native history, workspace and artifacts of a session, stored together and committed under one generation.
+//!
+//! Everything is stored in streams of parts, one object each, under keys that [`key`] makes and no container ever sees. A
+//! checkpoint that is being made is an attempt: its objects are known before they exist, and garbage unless it is committed.
+mod digest;
+mod id;
+pub mod key;
+mod saved;
+
+pub use digest::Digest;
+pub use id::CheckpointId;
+pub use saved::{Checkpoint, Garbage, Saved, SavedArtifact, Unsaved};

@@ -162,6 +162,7 @@ stage "$codex" containers/harness/.stage/codex
 stage "$program_dir/cloister-supervisor" containers/harness/.stage/supervisor
 stage "$codex" containers/sandbox/.stage/codex
 stage "$program_dir/cloister-sandbox-init" containers/sandbox/.stage/init
+stage "$program_dir/cloister-packer" containers/sandbox/.stage/packer
 stage "$program_dir/cloister-interceptor" .setup/interceptor/cloister-interceptor
 # The harness needs no system around its programs.
 need_image harness containers/harness

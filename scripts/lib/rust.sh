@@ -142,7 +142,7 @@ need_worker() {
 }
 
 # Programs for containers run in any base image: everything is linked into them.
-programs=(cloister-supervisor cloister-sandbox-init cloister-interceptor)
+programs=(cloister-supervisor cloister-sandbox-init cloister-packer cloister-interceptor)
 program_dir=$root/target/$native_target/release
 build_programs() {
   local each packages=()

@@ -61,6 +61,12 @@ pub enum Command {
         /// The turn to stop.
         turn_id: String,
     },
+    /// Stores the native history, as far as it is on disk; answered by `history_saved`, unless the link is cut before. One
+    /// save may run and one wait; any more are answered at once, without success.
+    SaveHistory {
+        /// Grant for the first part.
+        grant: String,
+    },
     /// Asks for `pong`: the link and the supervisor are alive.
     Ping,
 }

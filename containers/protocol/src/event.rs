@@ -22,6 +22,13 @@ pub enum FromSupervisor {
     },
     /// Answer to `ping`.
     Pong,
+    /// Answer to `save_history`. A message of its own.
+    HistorySaved {
+        /// The grant that the command named.
+        grant: String,
+        /// Whether all of it is stored.
+        success: bool,
+    },
 }
 
 /// What happened in the harness.

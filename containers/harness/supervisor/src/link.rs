@@ -3,14 +3,16 @@
 //! A connection has to say `attach` first. From then on it is the link, and the one before is closed; a connection with
 //! a lower epoch than the link's is closed instead. A frame that is too large, of another kind than text, or not a
 //! command closes its connection. Events are drawn from the outbox as fast as the peer takes them, so a slow peer costs
-//! no memory beyond the outbox.
+//! no memory beyond the outbox. What became of a save is told on the link that asked for it, or not at all.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
 use cloister_protocol::{Command, FromSupervisor, MAX_COMMAND_BYTES, MAX_FRAME_BYTES, VERSION};
-use futures_util::{SinkExt, StreamExt};
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, SinkExt, StreamExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
@@ -21,6 +23,7 @@ use tokio_tungstenite::tungstenite::protocol::{
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::WebSocketStream;
 
+use crate::history::History;
 use crate::outbox::Outbox;
 
 /// How long a connection may take to become the link.
@@ -32,6 +35,8 @@ const MAX_CONNECTIONS: usize = 8;
 const BATCH_BYTES: usize = 64 << 10;
 
 type Socket = WebSocketStream<TcpStream>;
+/// Answers to come to `save_history`.
+type Saves<'a> = FuturesUnordered<LocalBoxFuture<'a, FromSupervisor>>;
 
 /// What all connections share with the rest of the supervisor.
 pub struct Shared {
@@ -43,17 +48,19 @@ pub struct Shared {
     link: watch::Sender<(u64, u64)>,
     connections: Cell<usize>,
     commands: mpsc::Sender<Command>,
+    history: History,
 }
 
 impl Shared {
-    /// Commands of the link will go to `commands`.
-    pub fn new(commands: mpsc::Sender<Command>) -> Rc<Self> {
+    /// Commands of the link will go to `commands`, but for those about `history`.
+    pub fn new(commands: mpsc::Sender<Command>, history: History) -> Rc<Self> {
         Rc::new(Self {
             outbox: RefCell::default(),
             changed: watch::Sender::new(0),
             link: watch::Sender::new((0, 0)),
             connections: Cell::new(0),
             commands,
+            history,
         })
     }
 
@@ -167,6 +174,7 @@ async fn attach(socket: &mut Socket, shared: &Shared, epoch: u64, acknowledged: 
 
 async fn run(socket: &mut Socket, shared: &Shared, acknowledged: u64) -> End {
     let mut changes = shared.changes();
+    let mut saves = Saves::new();
     let last = shared.outbox.borrow().last();
     if send(
         socket,
@@ -193,9 +201,14 @@ async fn run(socket: &mut Socket, shared: &Shared, acknowledged: u64) -> End {
         tokio::select! {
             // Commands come through even while there is more to send.
             biased;
+            Some(saved) = saves.next() => {
+                if let Err(end) = send(socket, &saved).await {
+                    return end;
+                }
+            }
             command = read(socket) => {
                 let obeyed = match command {
-                    Ok(command) => obey(socket, shared, command).await,
+                    Ok(command) => obey(socket, shared, &mut saves, command).await,
                     Err(end) => Err(end),
                 };
                 if let Err(end) = obeyed {
@@ -236,10 +249,23 @@ async fn send_ready(socket: &mut Socket, shared: &Shared, sent: u64) -> Result<u
     }
 }
 
-async fn obey(socket: &mut Socket, shared: &Shared, command: Command) -> Result<(), End> {
+async fn obey<'a>(
+    socket: &mut Socket,
+    shared: &'a Shared,
+    saves: &mut Saves<'a>,
+    command: Command,
+) -> Result<(), End> {
     match command {
         Command::Attach { .. } => Err(End::Invalid("attached already")),
         Command::Acknowledge { seq } => acknowledge(shared, seq),
+        Command::SaveHistory { grant } => {
+            let save = async {
+                let success = shared.history.save(grant.clone()).await;
+                FromSupervisor::HistorySaved { grant, success }
+            };
+            saves.push(save.boxed_local());
+            Ok(())
+        }
         Command::Ping => send(socket, &FromSupervisor::Pong).await,
         Command::StartTurn { .. }
         | Command::Steer { .. }

@@ -1,6 +1,7 @@
 //! The supervisor: runs the harness in its container and speaks the harness protocol with the Worker.
 //!
-//! It is process 1. Its standard error carries codes and counts, never contents.
+//! It is process 1. Its standard error carries codes and counts, never contents. If it is given a grant for a history, it
+//! fetches that first; before the harness runs it does not listen.
 //!
 //! | what happens | what it does |
 //! |---|---|
@@ -9,10 +10,15 @@
 //! | the harness ends | tells `harness_lost`, ends when that is acknowledged or after 30 s |
 //! | the harness does not answer in time | kills it, then the same |
 //! | SIGTERM, SIGINT | asks the harness to end, kills it after 2 s, ends |
+//! | the history cannot be fetched | ends; it has never listened |
+//!
+//! Its exit code is 0 when it ends as in this table, but 3 without the history; 2 if its settings are bad; 1 if something
+//! else failed.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod codex;
+mod history;
 mod link;
 mod outbox;
 mod reaper;
@@ -31,6 +37,7 @@ use tokio::time::Instant;
 
 use codex::driver::{Driver, Effect};
 use codex::process::Codex;
+use history::History;
 use link::Shared;
 use settings::Settings;
 
@@ -41,34 +48,63 @@ const HOLD: Duration = Duration::from_secs(10);
 /// Commands of the link that wait for us.
 const MAX_WAITING_COMMANDS: usize = 64;
 
+/// Why the supervisor fails.
+enum Failure {
+    /// The system did not do something.
+    Io(io::Error),
+    /// There is no history to start with. The reason is for logs.
+    Restore(&'static str),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
 fn main() -> ExitCode {
     let Some(settings) = Settings::read(|name| std::env::var(name).ok()) else {
         eprintln!("supervisor: bad_settings");
         return ExitCode::from(2);
     };
-    let result = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .and_then(|runtime| {
-            let local = tokio::task::LocalSet::new();
-            local.block_on(&runtime, run(&settings))
-        });
-    match result {
+    match start(&settings) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
+        Err(Failure::Io(error)) => {
             eprintln!("supervisor: failed kind={:?}", error.kind());
             ExitCode::FAILURE
+        }
+        Err(Failure::Restore(reason)) => {
+            eprintln!("supervisor: restore_failed reason={reason:?}");
+            ExitCode::from(3)
         }
     }
 }
 
-async fn run(settings: &Settings) -> io::Result<()> {
+fn start(settings: &Settings) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let result = tokio::task::LocalSet::new().block_on(&runtime, run(settings));
+    // A thread that waits for the store does not hold the end.
+    runtime.shutdown_background();
+    result
+}
+
+async fn run(settings: &Settings) -> Result<(), Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     codex::home::write(settings)?;
+    let history = History::new(codex::home::sessions(settings), &settings.store_url);
+    if let Some(grant) = &settings.restore {
+        tokio::select! {
+            restored = history.restore(grant) => restored.map_err(Failure::Restore)?,
+            _ = terminate.recv() => return Ok(()),
+            _ = interrupt.recv() => return Ok(()),
+        }
+    }
     let mut codex = Codex::start(settings)?;
     let (commands, mut from_link) = mpsc::channel(MAX_WAITING_COMMANDS);
-    let shared = Shared::new(commands);
+    let shared = Shared::new(commands, history);
     let listener = TcpListener::bind(&settings.listen).await?;
     tokio::task::spawn_local(link::accept(listener, Rc::clone(&shared)));
 

@@ -1,9 +1,11 @@
 //! What the environment of the container sets.
 //!
-//! Only the epoch is needed; the rest has the value of the image and is changed by tests.
+//! Only the epoch is needed. A container that continues a session is given the grant for its history as well; the rest has
+//! the value of the image and is changed by tests.
 
 use std::path::PathBuf;
 
+use cloister_protocol::backup::{BACKUP_HOST, RESTORE_VARIABLE};
 use cloister_protocol::{EPOCH_VARIABLE, EXEC_HOST, MODEL_HOST, SUPERVISOR_PORT};
 
 /// Where everything is.
@@ -21,6 +23,10 @@ pub struct Settings {
     pub exec_url: String,
     /// Folder where the agent works. `CLOISTER_WORKSPACE`.
     pub workspace: String,
+    /// Base URL of the store. `CLOISTER_STORE_URL`.
+    pub store_url: String,
+    /// Grant for the native history to start with; none to start without one. `CLOISTER_RESTORE`.
+    pub restore: Option<String>,
 }
 
 impl Settings {
@@ -37,6 +43,8 @@ impl Settings {
             model_url: or("CLOISTER_MODEL_URL", &format!("http://{MODEL_HOST}/v1")),
             exec_url: or("CLOISTER_EXEC_URL", &format!("ws://{EXEC_HOST}/{epoch}")),
             workspace: or("CLOISTER_WORKSPACE", cloister_protocol::WORKSPACE),
+            store_url: or("CLOISTER_STORE_URL", &format!("http://{BACKUP_HOST}")),
+            restore: var(RESTORE_VARIABLE),
         };
         // These three become part of quoted strings in configuration files.
         let plain = |s: &str| !s.chars().any(|c| c.is_control() || c == '"' || c == '\\');

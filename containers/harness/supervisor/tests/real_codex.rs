@@ -11,6 +11,8 @@ mod ends;
 mod functions;
 #[path = "real_codex/hanging.rs"]
 mod hanging;
+#[path = "real_codex/history.rs"]
+mod history;
 #[path = "real_codex/mcp.rs"]
 mod mcp;
 #[path = "real_codex/model.rs"]
@@ -19,6 +21,8 @@ mod model;
 mod rig;
 #[path = "real_codex/settings.rs"]
 mod settings;
+#[path = "real_codex/store.rs"]
+mod store;
 #[path = "real_codex/subagents.rs"]
 mod subagents;
 

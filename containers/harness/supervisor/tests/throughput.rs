@@ -136,7 +136,11 @@ async fn event(link: &mut Link) -> (u64, Event) {
     loop {
         match link.ready.pop_front() {
             Some(FromSupervisor::Event { seq, event }) => return (seq, event),
-            Some(FromSupervisor::Attached { .. } | FromSupervisor::Pong) => {}
+            Some(
+                FromSupervisor::Attached { .. }
+                | FromSupervisor::Pong
+                | FromSupervisor::HistorySaved { .. },
+            ) => {}
             None => {
                 let message = tokio::time::timeout(Duration::from_secs(30), link.socket.next())
                     .await

@@ -190,7 +190,10 @@ impl Driver {
             }
             Command::Interrupt { turn_id } => self.interrupt(&turn_id),
             // The link's own.
-            Command::Attach { .. } | Command::Acknowledge { .. } | Command::Ping => {}
+            Command::Attach { .. }
+            | Command::Acknowledge { .. }
+            | Command::SaveHistory { .. }
+            | Command::Ping => {}
         }
     }
 

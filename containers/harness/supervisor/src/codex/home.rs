@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cloister_protocol::AgentSettings;
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub fn model(agent: &AgentSettings) -> &'static str {
 /// Writes the folder. What Codex itself keeps there, its history above all, is left alone.
 pub fn write(settings: &Settings) -> io::Result<()> {
     let home = &settings.codex_home;
-    std::fs::create_dir_all(home.join("sessions"))?;
+    std::fs::create_dir_all(sessions(settings))?;
     std::fs::create_dir_all(home.join("rules"))?;
     let config = CONFIG
         .replace("{home}", &home.to_string_lossy())
@@ -52,9 +52,14 @@ pub fn write(settings: &Settings) -> io::Result<()> {
     std::fs::write(home.join("catalog.json"), catalog()?)
 }
 
+/// Where Codex keeps its native history: the rollouts of all threads.
+pub fn sessions(settings: &Settings) -> PathBuf {
+    settings.codex_home.join("sessions")
+}
+
 /// Reads histories. Codex names their files; none outside of its own folder is read.
 pub fn rollout_reader(settings: &Settings) -> ReadRollout {
-    let sessions = settings.codex_home.join("sessions");
+    let sessions = sessions(settings);
     Box::new(move |path| {
         let path = Path::new(path).canonicalize().ok()?;
         if !path.starts_with(sessions.canonicalize().ok()?) {

@@ -27,7 +27,7 @@ pub struct Rollout {
     pub functions: Vec<Value>,
     /// The instructions of the developer that the model has.
     pub instructions: Option<String>,
-    /// Whether it was started with tools for subagents.
+    /// Whether its last turn had tools for subagents.
     pub subagents: bool,
     /// What the model can see, as items of its API.
     pub items: Vec<Value>,
@@ -46,6 +46,8 @@ impl Rollout {
                     if let Value::Array(functions) = line.payload["dynamic_tools"].take() {
                         rollout.functions = functions;
                     }
+                }
+                "turn_context" => {
                     let version = line.payload["multi_agent_version"].as_str();
                     rollout.subagents = version.is_some_and(|version| version != "disabled");
                 }
@@ -107,7 +109,8 @@ mod tests {
             json!({ "content_item_kinds": ["generic.developer_instructions"] });
         let before = [
             json!({ "type": "session_meta", "payload": {
-                "dynamic_tools": [{ "name": "a" }], "multi_agent_version": "v1" } }),
+                "dynamic_tools": [{ "name": "a" }] } }),
+            json!({ "type": "turn_context", "payload": { "multi_agent_version": "v1" } }),
             item(told),
             item(message("user", "<environment_context>…")),
             item(message("user", "one")),

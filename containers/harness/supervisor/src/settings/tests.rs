@@ -17,6 +17,14 @@ fn the_epoch_is_all_it_needs() {
     assert_eq!(settings.model_url, "http://model.internal/v1");
     assert_eq!(settings.listen, "0.0.0.0:8700");
     assert_eq!(settings.workspace, "/workspace");
+    assert_eq!(settings.store_url, "http://backup.internal");
+    assert_eq!(settings.restore, None);
+}
+
+#[test]
+fn a_container_that_continues_a_session_is_given_a_grant() {
+    let settings = read(&[("CLOISTER_EPOCH", "17"), ("CLOISTER_RESTORE", "a-grant")]).unwrap();
+    assert_eq!(settings.restore.as_deref(), Some("a-grant"));
 }
 
 #[test]

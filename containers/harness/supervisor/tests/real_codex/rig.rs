@@ -15,6 +15,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{connect_async, MaybeTlsStream, WebSocketStream};
 
 use super::model::Model;
+use super::store::Store;
 
 /// Nothing in these tests takes longer unless it hangs.
 pub const LONG: Duration = Duration::from_secs(30);
@@ -22,6 +23,7 @@ pub const LONG: Duration = Duration::from_secs(30);
 /// Everything that runs; dropped, it ends.
 pub struct Rig {
     pub model: Model,
+    pub store: Store,
     pub supervisor: Child,
     exec: Child,
     codex: PathBuf,
@@ -70,16 +72,20 @@ impl Rig {
             .unwrap();
         open(exec_port).await;
         let exec_url = format!("ws://127.0.0.1:{exec_port}");
-        let (supervisor, url) = supervisor(&codex, dir.path(), &model.url, &exec_url).await;
-        Self {
+        let store = Store::start().await;
+        let spawned = supervisor(&codex, dir.path(), &model.url, &exec_url, &store.url, None);
+        let mut rig = Self {
             model,
-            supervisor,
+            store,
+            supervisor: spawned.0,
             exec,
             codex,
             exec_url,
-            url,
+            url: String::new(),
             dir,
-        }
+        };
+        rig.listens(spawned.1).await;
+        rig
     }
 
     /// A new supervisor, as in a new container: of Codex's folder it finds only the native history.
@@ -90,19 +96,54 @@ impl Rig {
             .status()
             .unwrap();
         self.supervisor.wait().await.unwrap();
-        let home = self.dir.path().join("home");
+        let home = self.home();
         let saved = self.dir.path().join("saved");
         std::fs::rename(home.join("sessions"), &saved).unwrap();
         std::fs::remove_dir_all(&home).unwrap();
         std::fs::create_dir(&home).unwrap();
         std::fs::rename(saved, home.join("sessions")).unwrap();
-        (self.supervisor, self.url) = supervisor(
+        let port = self.spawn(None);
+        self.listens(port).await;
+    }
+
+    /// Kills the supervisor and Codex in the middle of whatever they do, as the end of their container does, and starts a
+    /// supervisor that finds nothing but the grant. Gives the port where it should listen.
+    pub async fn replace(&mut self, restore: Option<&str>) -> u16 {
+        if let Some(pid) = self.supervisor.id() {
+            let pids = format!("{} {pid}", self.codex_pid());
+            std::process::Command::new("kill")
+                .arg("-KILL")
+                .args(pids.split_whitespace())
+                .status()
+                .unwrap();
+            self.supervisor.wait().await.unwrap();
+        }
+        std::fs::remove_dir_all(self.home()).unwrap();
+        self.spawn(restore)
+    }
+
+    fn spawn(&mut self, restore: Option<&str>) -> u16 {
+        let port;
+        (self.supervisor, port) = supervisor(
             &self.codex,
             self.dir.path(),
             &self.model.url,
             &self.exec_url,
-        )
-        .await;
+            &self.store.url,
+            restore,
+        );
+        port
+    }
+
+    /// Waits until the supervisor listens.
+    pub async fn listens(&mut self, port: u16) {
+        open(port).await;
+        self.url = format!("ws://127.0.0.1:{port}/link");
+    }
+
+    /// Codex's own folder.
+    pub fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
     }
 
     /// A file of the workspace.
@@ -202,14 +243,40 @@ impl Link {
 
     pub async fn event(&mut self) -> Event {
         match self.frame().await {
-            FromSupervisor::Event { seq, event } => {
-                assert_eq!(seq, self.seen + 1, "numbers rise by one");
-                self.seen = seq;
-                self.replay.push(event.clone());
-                event
-            }
+            FromSupervisor::Event { seq, event } => self.take(seq, event),
             other => panic!("not an event: {other:?}"),
         }
+    }
+
+    fn take(&mut self, seq: u64, event: Event) -> Event {
+        assert_eq!(seq, self.seen + 1, "numbers rise by one");
+        self.seen = seq;
+        self.replay.push(event.clone());
+        event
+    }
+
+    pub async fn ask_to_save(&mut self, grant: &str) {
+        let grant = grant.to_owned();
+        self.send(&Command::SaveHistory { grant }).await;
+    }
+
+    /// The next answer to `save_history`: the grant, and whether all is stored. Events may come before.
+    pub async fn saved(&mut self) -> (String, bool) {
+        loop {
+            match self.frame().await {
+                FromSupervisor::HistorySaved { grant, success } => return (grant, success),
+                FromSupervisor::Event { seq, event } => {
+                    self.take(seq, event);
+                }
+                other => panic!("not asked for: {other:?}"),
+            }
+        }
+    }
+
+    /// Saves the history, which has to work.
+    pub async fn save(&mut self, grant: &str) {
+        self.ask_to_save(grant).await;
+        assert_eq!(self.saved().await, (grant.to_owned(), true));
     }
 
     /// All events up to the first that `last` accepts.
@@ -277,7 +344,14 @@ pub fn thread_of(events: &[Event]) -> String {
     events.iter().find_map(thread).expect("a turn has started")
 }
 
-async fn supervisor(codex: &Path, dir: &Path, model_url: &str, exec_url: &str) -> (Child, String) {
+fn supervisor(
+    codex: &Path,
+    dir: &Path,
+    model_url: &str,
+    exec_url: &str,
+    store_url: &str,
+    restore: Option<&str>,
+) -> (Child, u16) {
     let port = free_port();
     let child = tokio::process::Command::new(env!("CARGO_BIN_EXE_cloister-supervisor"))
         .env("CLOISTER_EPOCH", "1")
@@ -287,11 +361,12 @@ async fn supervisor(codex: &Path, dir: &Path, model_url: &str, exec_url: &str) -
         .env("CLOISTER_MODEL_URL", model_url)
         .env("CLOISTER_EXEC_URL", exec_url)
         .env("CLOISTER_WORKSPACE", dir.join("workspace"))
+        .env("CLOISTER_STORE_URL", store_url)
+        .envs(restore.map(|grant| ("CLOISTER_RESTORE", grant)))
         .kill_on_drop(true)
         .spawn()
         .unwrap();
-    open(port).await;
-    (child, format!("ws://127.0.0.1:{port}/link"))
+    (child, port)
 }
 
 fn free_port() -> u16 {

@@ -88,6 +88,8 @@ async fn session(scenario: Scenario) -> String {
         model_url: model.url.clone(),
         exec_url,
         workspace: path.clone(),
+        store_url: String::new(),
+        restore: None,
     };
     crate::codex::home::write(&settings).unwrap();
     let mut options = scenario.settings.to_vec();

@@ -113,6 +113,7 @@ fn run(setting: &str, arguments: &[&str]) -> (String, BTreeSet<String>) {
         .args(arguments)
         .env("CLOISTER_BASE_URL", format!("{}/v1", gateway.url()))
         .env("CLOISTER_API_KEY", gateway.client("acme").key())
+        .env("CLOISTER_OTHER_KEY", gateway.client("globex").key())
         .env(
             "CLOISTER_MODEL_URL",
             model.base_url().trim_end_matches("/v1"),

@@ -30,3 +30,27 @@ pub enum ArtifactObject {
     #[serde(rename = "agent.session.artifact")]
     Artifact,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_artifact_is_read_as_it_was_written() {
+        let artifact = Artifact {
+            id: "artifact_1".into(),
+            object: ArtifactObject::Artifact,
+            session_id: "sess_1".into(),
+            turn_id: "turn_1".into(),
+            environment_id: "env_1".into(),
+            path: "/workspace/outputs/größe.csv".into(),
+            size_bytes: 0,
+            created_at: 7,
+        };
+        let json = r#"{"id":"artifact_1","object":"agent.session.artifact","session_id":"sess_1","turn_id":"turn_1","environment_id":"env_1","path":"/workspace/outputs/größe.csv","size_bytes":0,"created_at":7}"#;
+        assert_eq!(serde_json::to_string(&artifact).unwrap_or_default(), json);
+        assert_eq!(serde_json::from_str(json).ok(), Some(artifact));
+        let other = json.replace("agent.session.artifact", "agent.session.turn");
+        assert!(serde_json::from_str::<Artifact>(&other).is_err());
+    }
+}

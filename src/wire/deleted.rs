@@ -23,6 +23,11 @@ impl Deleted {
         Deleted::new(id, "agent.session.deleted")
     }
 
+    /// The answer for an artifact.
+    pub fn artifact(id: String) -> Deleted {
+        Deleted::new(id, "agent.session.artifact.deleted")
+    }
+
     fn new(id: String, object: &'static str) -> Deleted {
         Deleted {
             id,
@@ -46,6 +51,10 @@ mod tests {
             (
                 Deleted::session("s".into()),
                 r#"{"id":"s","object":"agent.session.deleted","deleted":true}"#,
+            ),
+            (
+                Deleted::artifact("f".into()),
+                r#"{"id":"f","object":"agent.session.artifact.deleted","deleted":true}"#,
             ),
         ] {
             assert_eq!(serde_json::to_string(&answer).unwrap_or_default(), json);

@@ -276,6 +276,14 @@ impl ApiError {
         )
     }
 
+    /// An artifact that is not there; as [`ApiError::not_found`], in the words for artifacts.
+    pub fn no_artifact(id: &str) -> ApiError {
+        ApiError {
+            message: format!("Session artifact {} was not found", echo(id)),
+            ..ApiError::not_found(id)
+        }
+    }
+
     /// A path that is no endpoint.
     pub fn no_route() -> ApiError {
         ApiError::new(
@@ -328,6 +336,16 @@ impl ApiError {
     pub fn too_large(most: usize) -> ApiError {
         let message = format!("The request body is larger than {most} bytes.");
         ApiError::new(413, INVALID, Some("payload_too_large"), message).should_retry(false)
+    }
+
+    /// No byte of something that has `bytes` is in the range that was asked for.
+    pub fn no_range(bytes: u64) -> ApiError {
+        let message = "No byte is in the range that was asked for.";
+        let mut error = ApiError::new(416, INVALID, Some("range_not_satisfiable"), message);
+        error
+            .headers
+            .push(("content-range", format!("bytes */{bytes}")));
+        error
     }
 
     /// A limit was reached; `seconds` until it is worth trying again.

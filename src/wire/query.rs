@@ -37,7 +37,7 @@ pub enum Order {
 /// What a list does with a `limit` outside 1 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutOfRange {
-    /// Agents, sessions, turns and subagents: 400.
+    /// Agents, sessions, turns, subagents and artifacts: 400.
     Refuse,
     /// Items: the nearest that is in range.
     Clamp,
@@ -104,6 +104,30 @@ impl SessionListQuery {
             page,
             agent_id,
             metadata: pairs.metadata,
+        })
+    }
+}
+
+/// The query of the list of artifacts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactListQuery {
+    /// The page.
+    pub page: ListQuery,
+    /// Only artifacts of this environment.
+    pub environment_id: Option<String>,
+}
+
+impl ArtifactListQuery {
+    /// Reads the query. An empty `environment_id` is how clients write `null`.
+    pub fn read(raw: &str) -> Result<ArtifactListQuery, ApiError> {
+        let mut pairs = Pairs::of(raw, &["after", "limit", "order", "environment_id"], false)?;
+        let page = ListQuery::take(&mut pairs, OutOfRange::Refuse)?;
+        let environment_id = pairs
+            .take("environment_id", 0, MAX_ID)?
+            .filter(|id| !id.is_empty());
+        Ok(ArtifactListQuery {
+            page,
+            environment_id,
         })
     }
 }

@@ -52,6 +52,14 @@ pub enum Route<'a> {
     SubagentTurnRetrieve(&'a str, &'a str, &'a str),
     /// `GET /v1/agents/sessions/{session}/subagents/{subagent}/turns/{turn}/items`
     SubagentTurnItemList(&'a str, &'a str, &'a str),
+    /// `GET /v1/agents/sessions/{session}/artifacts`
+    ArtifactList(&'a str),
+    /// `GET /v1/agents/sessions/{session}/artifacts/{artifact}`
+    ArtifactRetrieve(&'a str, &'a str),
+    /// `GET /v1/agents/sessions/{session}/artifacts/{artifact}/content`
+    ArtifactContent(&'a str, &'a str),
+    /// `DELETE /v1/agents/sessions/{session}/artifacts/{artifact}`
+    ArtifactDelete(&'a str, &'a str),
 }
 
 /// What a path has for `GET`, `POST` and `DELETE`. Every path has something for `GET`.
@@ -77,7 +85,11 @@ pub fn find<'a>(method: &str, path: &'a str) -> Result<Route<'a>, ApiError> {
         .choose(method)?;
     for (id, kind) in ids(route) {
         if !kind.fits(id) {
-            return Err(ApiError::not_found(id));
+            return Err(if kind == Kind::Artifact {
+                ApiError::no_artifact(id)
+            } else {
+                ApiError::not_found(id)
+            });
         }
     }
     Ok(route)
@@ -136,6 +148,14 @@ fn methods<'a>(segments: &[&'a str]) -> Option<Methods<'a>> {
         ["", "sessions", session, "subagents", agent, "turns", turn, "items"] => {
             get(Route::SubagentTurnItemList(session, agent, turn))
         }
+        ["", "sessions", session, "artifacts"] => get(Route::ArtifactList(session)),
+        ["", "sessions", session, "artifacts", artifact] => Methods {
+            delete: Some(Route::ArtifactDelete(session, artifact)),
+            ..get(Route::ArtifactRetrieve(session, artifact))
+        },
+        ["", "sessions", session, "artifacts", artifact, "content"] => {
+            get(Route::ArtifactContent(session, artifact))
+        }
         _ => return None,
     })
 }
@@ -174,7 +194,8 @@ fn ids<'a>(route: Route<'a>) -> Vec<(&'a str, Kind)> {
         | Route::EventsStream(session)
         | Route::ItemList(session)
         | Route::TurnList(session)
-        | Route::SubagentList(session) => vec![(session, Kind::Session)],
+        | Route::SubagentList(session)
+        | Route::ArtifactList(session) => vec![(session, Kind::Session)],
         Route::TurnRetrieve(session, turn) | Route::TurnItemList(session, turn) => {
             vec![(session, Kind::Session), (turn, Kind::Turn)]
         }
@@ -189,6 +210,11 @@ fn ids<'a>(route: Route<'a>) -> Vec<(&'a str, Kind)> {
             (agent, Kind::Agent),
             (turn, Kind::Turn),
         ],
+        Route::ArtifactRetrieve(session, artifact)
+        | Route::ArtifactContent(session, artifact)
+        | Route::ArtifactDelete(session, artifact) => {
+            vec![(session, Kind::Session), (artifact, Kind::Artifact)]
+        }
     }
 }
 

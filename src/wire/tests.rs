@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     json,
-    query::{EventsQuery, ListQuery, OutOfRange, SessionListQuery},
+    query::{ArtifactListQuery, EventsQuery, ListQuery, OutOfRange, SessionListQuery},
     request::{AgentCreate, AgentUpdate, EventsCreate, SessionCreate, SessionUpdate},
     route,
 };
@@ -133,6 +133,7 @@ proptest! {
                 }
             }
             let _ = SessionListQuery::read(&query);
+            let _ = ArtifactListQuery::read(&query);
             let _ = EventsQuery::read(&query);
         }
     }

@@ -35,6 +35,11 @@ fn known_texts() {
             None,
         ),
         (
+            ApiError::no_artifact("artifact_1"),
+            "Session artifact artifact_1 was not found",
+            None,
+        ),
+        (
             ApiError::not_deletable(),
             "session must be durably idle or failed without required actions before deletion",
             Some("false"),

@@ -151,6 +151,34 @@ fn sessions_filter_by_metadata() {
 }
 
 #[test]
+fn artifacts_filter_by_environment() {
+    for (raw, environment) in [
+        ("", None),
+        ("environment_id=", None),
+        ("environment_id=env_1&limit=3", Some("env_1")),
+        ("environment_id=%65nv+1&limit=3", Some("env 1")),
+        ("environment=env_1", None),
+    ] {
+        let query = ArtifactListQuery::read(raw).unwrap();
+        assert_eq!(query.environment_id.as_deref(), environment, "{raw}");
+        assert_eq!(query.page, list(raw).unwrap(), "{raw}");
+    }
+    for raw in [
+        "limit=0",
+        "limit=101",
+        "order=up",
+        "after=",
+        "environment_id=a&environment_id=a",
+        "environment_id=%ff",
+        "environment_id=%00",
+        &format!("environment_id={}", "e".repeat(257)),
+    ] {
+        let error = ArtifactListQuery::read(raw).unwrap_err();
+        assert_eq!(error.status, 400, "{raw}");
+    }
+}
+
+#[test]
 fn streams_take_a_flag_and_a_place() {
     for (raw, after) in [
         ("stream=true&stream=x&limit=0", None),

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 mod agents;
+mod environment;
 mod hostile;
 mod inputs;
 mod tools;
@@ -58,7 +59,11 @@ fn message(text: &str) -> UserMessage {
 fn the_smallest_and_the_fullest_session() {
     let small =
         create(json!({"agent": {"model": "m"}, "environment": {"type": "openai_hosted"}})).unwrap();
-    assert_eq!(small.environment, EnvironmentSpec::Hosted { network: None });
+    let hosted = EnvironmentSpec::Hosted {
+        network: None,
+        exclude: Vec::new(),
+    };
+    assert_eq!(small.environment, hosted);
     assert_eq!((&small.input, small.stream), (&None, false));
     assert_eq!(agent(small).service_tier, ServiceTier::Auto);
 
@@ -68,7 +73,7 @@ fn the_smallest_and_the_fullest_session() {
             "multi_agent": {"enabled": false, "max_concurrent_subagents": 6}, "tools": [], "compaction": null},
         "agent_id": null,
         "environment": {"type": "openai_hosted", "network": {"access": "disabled", "allowed_domains": [], "blocked_domains": null},
-            "packages": null, "env": null},
+            "packages": null, "env": null, "checkpoint": {"exclude": ["node_modules", "**/*.log"]}},
         "input": [{"role": "user", "content": [{"type": "input_text", "text": " "}]},
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "b"}, {"type": "input_text", "text": "c"}]}],
         "metadata": {"k": "v"}, "vault_ids": [], "stream": true, "stream_options": {"include_obfuscation": true},
@@ -86,7 +91,8 @@ fn the_smallest_and_the_fullest_session() {
     assert_eq!(
         full.environment,
         EnvironmentSpec::Hosted {
-            network: Some(NetworkAccess::Disabled)
+            network: Some(NetworkAccess::Disabled),
+            exclude: vec!["node_modules".to_owned(), "**/*.log".to_owned()],
         }
     );
     assert_eq!(full.input.unwrap().len(), 2);
@@ -125,6 +131,11 @@ fn e7_unknown_and_unbuilt_fields_are_refused_by_name() {
             "/environment/image",
             json!("x"),
             "Unknown parameter: 'environment.image'.",
+        ),
+        (
+            "/environment/checkpoint",
+            json!({"include": []}),
+            "Unknown parameter: 'environment.checkpoint.include'.",
         ),
         (
             "/environment/network",

@@ -3,6 +3,7 @@ use super::*;
 
 const S: &str = "sess_0123456789abcdef0123456789abcdef";
 const T: &str = "turn_0123456789abcdef0123456789abcdef";
+const F: &str = "artifact_0123456789abcdef0123456789abcdef";
 const A: &str = "agent_0123456789abcdef0123456789abcdef";
 
 #[test]
@@ -63,6 +64,26 @@ fn every_route_is_found() {
             format!("{base}/{S}/subagents/{A}/turns/{T}/items"),
             Route::SubagentTurnItemList(S, A, T),
         ),
+        (
+            "GET",
+            format!("{base}/{S}/artifacts"),
+            Route::ArtifactList(S),
+        ),
+        (
+            "GET",
+            format!("{base}/{S}/artifacts/{F}"),
+            Route::ArtifactRetrieve(S, F),
+        ),
+        (
+            "GET",
+            format!("{base}/{S}/artifacts/{F}/content"),
+            Route::ArtifactContent(S, F),
+        ),
+        (
+            "DELETE",
+            format!("{base}/{S}/artifacts/{F}"),
+            Route::ArtifactDelete(S, F),
+        ),
     ] {
         assert_eq!(find(method, &path), Ok(route));
         if method == "GET" {
@@ -89,6 +110,17 @@ fn every_route_is_found() {
         ("PATCH", format!("{base}/{S}"), "GET, HEAD, POST, DELETE"),
         ("DELETE", format!("{base}/{S}/events"), "GET, HEAD, POST"),
         ("POST", format!("{base}/{S}/subagents"), "GET, HEAD"),
+        ("POST", format!("{base}/{S}/artifacts"), "GET, HEAD"),
+        (
+            "POST",
+            format!("{base}/{S}/artifacts/{F}"),
+            "GET, HEAD, DELETE",
+        ),
+        (
+            "DELETE",
+            format!("{base}/{S}/artifacts/{F}/content"),
+            "GET, HEAD",
+        ),
     ] {
         let error = find(method, &path).unwrap_err();
         assert_eq!(
@@ -147,7 +179,12 @@ fn e5_other_spellings_are_other_paths() {
         &format!("/v1/agents/sessions/{S}//events"),
         &format!("/v1/agents/sessions/{S}/events/"),
         &format!("/v1/agents/sessions//{S}"),
-        &format!("/v1/agents/sessions/{S}/artifacts"),
+        &format!("/v1/agents/sessions/{S}/artifacts/"),
+        &format!("/v1/agents/sessions/{S}/artifacts/{F}/"),
+        &format!("/v1/agents/sessions/{S}/artifacts/{F}/content/"),
+        &format!("/v1/agents/sessions/{S}/artifacts/{F}/Content"),
+        &format!("/v1/agents/sessions/{S}/artifacts/{F}/content/x"),
+        &format!("/v1/agents/sessions/{S}/artifacts/{F}/x"),
         &format!("/v1/agents/sessions/{S}/traces"),
         &format!("/v1/agents/sessions/{S}/subagents/"),
         &format!("/v1/agents/sessions/{S}/subagents/{A}/turns/{T}/items/x"),
@@ -194,6 +231,14 @@ fn impossible_ids_are_nobody_s() {
     assert_eq!(find("GET", &path).unwrap_err(), ApiError::not_found(T));
     let path = format!("/v1/agents/sessions/{S}/subagents/{A}/turns/{A}");
     assert_eq!(find("GET", &path).unwrap_err(), ApiError::not_found(A));
+    let path = format!("/v1/agents/sessions/{S}/artifacts/{T}");
+    for (method, end) in [("GET", ""), ("DELETE", ""), ("HEAD", "/content")] {
+        let error = find(method, &format!("{path}{end}")).unwrap_err();
+        assert_eq!(error, ApiError::no_artifact(T));
+        assert_eq!(error.message, format!("Session artifact {T} was not found"));
+    }
+    let path = format!("/v1/agents/sessions/{F}/artifacts/{F}");
+    assert_eq!(find("GET", &path).unwrap_err(), ApiError::not_found(F));
     for method in ["GET", "POST", "DELETE"] {
         assert_eq!(
             find(method, &format!("/v1/agents/{S}")).unwrap_err(),

@@ -77,6 +77,8 @@ describe("bodies of sessions.create", () => {
     ["too much metadata", { ...good, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, ""])) }, "metadata", ""],
     ["metadata that is no text", { ...good, metadata: { key: 1 } }, "metadata.key", "Invalid type for 'metadata.key'"],
     ["empty input", { ...good, input: "" }, "input", "Invalid 'input'"],
+    ["a pattern that leads out of the workspace", { agent, environment: { ...environment, checkpoint: { exclude: ["a", "../b"] } } }, "environment.checkpoint.exclude[1]", "Invalid 'environment.checkpoint.exclude[1]'"],
+    ["a checkpoint without a workspace", { ...good, environment: { type: "none", checkpoint: {} } }, "environment.checkpoint", "Unknown parameter"],
     ["a stream of nothing", { ...good, stream: true }, "input", "streaming session creation requires initial input"],
     ["stream options without a stream", { ...good, stream_options: {} }, "stream_options", "only allowed when 'stream' is true"],
   ]) {
@@ -211,7 +213,7 @@ describe("places that are not there", () => {
 
   test("parts of the API that are not built: 404", async () => {
     const { agents } = client.beta;
-    for (const call of [() => agents.vaults.list(), () => sessions.artifacts.list(UNKNOWN), () => sessions.traces.list(UNKNOWN)]) {
+    for (const call of [() => agents.vaults.list(), () => sessions.traces.list(UNKNOWN)]) {
       const error = await refused(call());
       assert.deepEqual([error.status, error.code], [404, "unknown_url"]);
     }
@@ -223,6 +225,7 @@ describe("places that are not there", () => {
   test("an unknown session on every path: 404", async () => {
     const of = { session_id: UNKNOWN };
     const turn = "turn_00000000000000000000000000000000";
+    const artifact = "artifact_00000000000000000000000000000000";
     for (const call of [
       () => sessions.update(UNKNOWN, { metadata: {} }),
       () => sessions.events.create(UNKNOWN, { events: [] }),
@@ -236,6 +239,10 @@ describe("places that are not there", () => {
       () => sessions.subagents.turns.list("x", of),
       () => sessions.subagents.turns.retrieve(turn, { ...of, subagent_id: "x" }),
       () => sessions.subagents.turns.items.list(turn, { ...of, subagent_id: "x" }),
+      () => sessions.artifacts.list(UNKNOWN),
+      () => sessions.artifacts.retrieve(artifact, of),
+      () => sessions.artifacts.content(artifact, of),
+      () => sessions.artifacts.delete(artifact, of),
     ]) {
       const error = await refused(call());
       assert.deepEqual([error.status, error.code], [404, "not_found_error"], `${call}`);

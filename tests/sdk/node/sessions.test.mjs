@@ -69,6 +69,15 @@ test("create keeps what was asked for", async () => {
   await sessions.delete(session.id);
 });
 
+test("what checkpoints leave out is taken, and not shown", async () => {
+  const plain = await sessions.create({ agent, environment });
+  const with_ = await sessions.create({ agent, environment: { ...environment, checkpoint: { exclude: ["node_modules", "**/*.log"] } } });
+  const shown = ({ environment: { id, ...rest } }) => rest;
+  assert.deepEqual(shown(with_), shown(plain));
+  assert.deepEqual(await sessions.retrieve(with_.id).then(shown), shown(plain));
+  for (const { id } of [plain, with_]) await sessions.delete(id);
+});
+
 describe("list", () => {
   const newestFirst = () => made.map(({ id }) => id).reverse();
   const ids = async (query) => (await all(sessions.list(query))).map(({ id }) => id);

@@ -1,6 +1,7 @@
 // What these tests share. They need a gateway with a scripted model; from the environment:
 //   CLOISTER_BASE_URL    the gateway's, with /v1
 //   CLOISTER_API_KEY     a key of it
+//   CLOISTER_OTHER_KEY   a key of another tenant
 //   CLOISTER_MODEL_URL   the scripted model's (tests/support/model.mjs)
 // Every answer is checked against tests/schemas/ on its way (contract.mjs).
 import assert from "node:assert/strict";
@@ -18,6 +19,7 @@ function setting(name) {
 
 export const baseURL = setting("CLOISTER_BASE_URL");
 export const apiKey = setting("CLOISTER_API_KEY");
+export const otherKey = setting("CLOISTER_OTHER_KEY");
 const modelURL = setting("CLOISTER_MODEL_URL");
 
 /** A client as an application makes it; what it sends can be counted. */
@@ -51,6 +53,9 @@ export async function raw(method, path, { body, headers } = {}) {
   const text = await response.text();
   return { status: response.status, headers: response.headers, json: text ? JSON.parse(text) : null };
 }
+
+/** A file without an SDK: the answer, whose body is to be read. */
+export const rawFile = (method, path, headers = {}) => checkedFetch(baseURL + path, { method, headers: { ...HEADERS, ...headers } });
 
 /** The text of a stream without an SDK, piece by piece, and what came before it. */
 export async function rawStream(path, init = {}) {

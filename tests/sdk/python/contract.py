@@ -129,6 +129,22 @@ class _Body:
             seen.update(f"item {_kind_of(item)}" for item in body["data"])
 
 
+class _File:
+    """Bytes that say nothing of themselves, of the length that was announced."""
+
+    def __init__(self, headers, where):
+        self.missing, self.where = int(headers["content-length"]), where
+        if headers.get("content-type") != "application/octet-stream":
+            problems.append(f"{where}: content type {headers.get('content-type')}")
+
+    def feed(self, chunk):
+        self.missing -= len(chunk)
+
+    def end(self):
+        if self.missing:
+            problems.append(f"{self.where}: {self.missing} bytes are missing")
+
+
 class _Watched(httpx2.SyncByteStream, httpx2.AsyncByteStream):
     def __init__(self, stream, reader, encoding):
         self.stream, self.reader = stream, reader
@@ -173,6 +189,8 @@ def _watch(request, response):
         if method == "POST":
             seen.add(f"POST {route} stream")
         reader = _Frames(where)
+    elif status != 202 and methods.get(method, {}).get(str(status), "") is None:
+        reader = _File(response.headers, where)
     else:
         if status != 202 and not kind.startswith("application/json"):
             problems.append(f"{where}: content type {kind}")

@@ -2,6 +2,7 @@
 
 CLOISTER_BASE_URL    the gateway's, with /v1
 CLOISTER_API_KEY     a key of it
+CLOISTER_OTHER_KEY   a key of another tenant
 CLOISTER_MODEL_URL   the scripted model's (tests/support/model.mjs)
 
 Every answer is checked against tests/schemas/ on its way (contract.py).
@@ -30,6 +31,7 @@ def setting(name):
 
 BASE_URL = setting("CLOISTER_BASE_URL")
 API_KEY = setting("CLOISTER_API_KEY")
+OTHER_KEY = setting("CLOISTER_OTHER_KEY")
 MODEL_URL = setting("CLOISTER_MODEL_URL")
 
 # Retries and all else as applications have it; only a hang ends sooner.
@@ -43,6 +45,11 @@ ENVIRONMENT = {"type": "openai_hosted"}
 # Without one: a conversation, which starts faster.
 NONE = {"type": "none"}
 CANCEL = {"type": "agent.session.input.cancel"}
+
+
+def foreign_client():
+    """A client of another tenant."""
+    return OpenAI(**OPTIONS | {"api_key": OTHER_KEY}, http_client=DefaultHttpxClient(transport=contract.Transport()))
 
 
 def async_client():

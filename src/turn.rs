@@ -9,7 +9,8 @@
 //! idle ──message──▶ in_progress (turn queued ─▶ in_progress ◀──▶ waiting, requires_action) ──end──▶ idle
 //!                        │ message: steers the turn; a refused steer waits and becomes the next turn
 //!                        │ cancel: interrupts it; if the harness does not stop in time, its containers end
-//!                        ▼ deadline: interrupts it, and it fails with `request_timeout`
+//!                        │ deadline: interrupts it, and it fails with `request_timeout`
+//!                        ▼ finished: its checkpoint is made; whatever comes waits; committed with its end, or it fails
 //! ```
 mod actions;
 mod cells;
@@ -18,6 +19,7 @@ mod items;
 mod lifecycle;
 mod log;
 mod report;
+mod saving;
 mod scribe;
 mod settings;
 mod state;
@@ -27,7 +29,7 @@ mod subagents;
 
 pub use log::{event_id, place_of, stream_name, Chunk, Ends};
 pub use state::{bytes_of, Identity, Said, Session, UserMessage};
-pub use step::{Effect, Input, ItemWrite, Refused, Seeds, Step, ToolResult};
+pub use step::{ArtifactWrite, Effect, Input, ItemWrite, Refused, Seeds, Step, ToolResult};
 pub use stored::{CellKind, CellWrite, TextWrite};
 
 /// Largest input that may wait, and so largest input of one turn, in bytes of JSON: with what else a row of a Durable Object

@@ -42,7 +42,9 @@ pub fn error_text(code: TurnErrorCode) -> &'static str {
             "The model provider refused the gateway's credential."
         }
         TurnErrorCode::InvalidRequest => "The model provider or the gateway refused the request.",
-        TurnErrorCode::SandboxError => "The session's containers did not start.",
+        TurnErrorCode::SandboxError => {
+            "The session's containers did not start or were lost, or what the turn had made could not be stored."
+        }
         TurnErrorCode::RequestTimeout => "The turn ran longer than the deployment allows.",
         TurnErrorCode::FlexUnavailable => "The model provider has no capacity in the flex tier.",
         TurnErrorCode::MisalignmentPolicyViolation => {

@@ -1,7 +1,9 @@
 //! Turns: how they begin, are steered, stop and end.
 use super::failure::{error_code, error_text};
+use super::saving::judge;
 use super::state::{Running, Said, Session, Steering, Stopping};
 use super::step::{Effect, ItemWrite, Seeds, Step};
+use crate::checkpoint::Saved;
 use crate::wire::event::{Event, ItemEvent, TurnEndEvent};
 use crate::wire::id::Kind;
 use crate::wire::item::{InputContent, Item, Message};
@@ -22,15 +24,12 @@ impl Session {
         }
         match &self.core.running {
             None => self.begin(said, seeds, step),
-            // A turn that the harness has not taken cannot be steered, nor one that stops.
-            Some(running)
-                if running.turn.status == TurnStatus::Queued || running.stopping.is_some() =>
-            {
+            Some(running) if running.is_steerable() => self.steer(said, seeds, step),
+            Some(_) => {
                 for said in said {
                     self.waiting.push(said);
                 }
             }
-            Some(_) => self.steer(said, seeds, step),
         }
     }
 
@@ -42,6 +41,7 @@ impl Session {
             usage: None,
             next_output_index: 0,
             stopping: None,
+            saving: None,
             deadline: seeds.now + seeds.turn_deadline,
             written: 0,
         });
@@ -170,10 +170,10 @@ impl Session {
         running.turn.status = TurnStatus::InProgress;
         running.turn.started_at = Some(seeds.seconds());
         let turn = running.turn.clone();
-        let stopping = running.stopping.is_some();
+        let steerable = running.is_steerable();
         self.emit_turn(Event::TurnInProgress, &turn, step);
         step.turns.push(turn);
-        if !stopping && !self.waiting.is_empty() {
+        if steerable && !self.waiting.is_empty() {
             let said = self.waiting.take();
             self.steer(said, seeds, step);
         }
@@ -202,7 +202,9 @@ impl Session {
             }
             None => {
                 running.stopping = Some((why, seeds.now + seeds.cancel_deadline));
-                step.effects.push(Effect::Interrupt { turn_id });
+                if running.saving.is_none() {
+                    step.effects.push(Effect::Interrupt { turn_id });
+                }
             }
         }
         // Nobody waits for the client any more.
@@ -214,17 +216,30 @@ impl Session {
         let Some(running) = &self.core.running else {
             return;
         };
-        match running.stopping {
-            None if seeds.now >= running.deadline => self.stop(Stopping::TimedOut, seeds, step),
-            Some((_, end)) if seeds.now >= end => {
-                let turn_id = running.turn.id.clone();
-                step.effects.push(Effect::Destroy { turn_id });
-                self.keep_steering(seeds, step);
-                self.close_subagents(seeds, step);
-                self.end(Ok(Outcome::Interrupted), seeds, step);
-            }
-            None | Some(_) => {}
+        if seeds.now < running.wake_at() {
+            return;
         }
+        match (&running.saving, running.stopping) {
+            (Some(_), _) => self.destroy(Err(TurnErrorCode::SandboxError), seeds, step),
+            (None, Some(_)) => self.destroy(Ok(Outcome::Interrupted), seeds, step),
+            (None, None) => self.stop(Stopping::TimedOut, seeds, step),
+        }
+    }
+
+    /// The running turn takes too long to stop or to be saved: it ends with its containers.
+    fn destroy(
+        &mut self,
+        result: Result<Outcome, TurnErrorCode>,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
+        let Some(turn_id) = self.running_turn().map(str::to_owned) else {
+            return;
+        };
+        step.effects.push(Effect::Destroy { turn_id });
+        self.keep_steering(seeds, step);
+        self.close_subagents(seeds, step);
+        self.end(result, None, seeds, step);
     }
 
     pub(super) fn lose(
@@ -239,7 +254,7 @@ impl Session {
         }
         self.keep_steering(seeds, step);
         self.close_subagents(seeds, step);
-        self.end(Err(code), seeds, step);
+        self.end(Err(code), None, seeds, step);
     }
 
     /// What was sent to steer the running turn may have been taken: it belongs to this turn, whatever the harness answers, and
@@ -272,12 +287,15 @@ impl Session {
             Outcome::Completed | Outcome::Interrupted => Ok(outcome),
             Outcome::Failed { code } => Err(error_code(code)),
         };
-        self.end(result, seeds, step);
+        let save = step.save.take();
+        let result = judge(result, save.as_ref());
+        self.end(result, save.and_then(Result::ok), seeds, step);
     }
 
     fn end(
         &mut self,
         result: Result<Outcome, TurnErrorCode>,
+        saved: Option<Box<Saved>>,
         seeds: &mut Seeds<'_>,
         step: &mut Step,
     ) {
@@ -303,12 +321,16 @@ impl Session {
         self.close_items(status, step);
         self.drop_actions(status == TurnStatus::Completed, step);
         let Some(Running {
-            mut turn, usage, ..
+            mut turn,
+            usage,
+            saving,
+            ..
         }) = self.core.running.take()
         else {
             return;
         };
         finish(&mut turn, status, code, usage, seeds);
+        self.settle_attempt(saving, saved, &turn, seeds, step);
         self.emit_turn_end(&turn, step);
         step.turns.push(turn);
         self.public.status = SessionStatus::Idle;

@@ -117,7 +117,7 @@ impl Session {
         }
     }
 
-    fn runs(&self, turn_id: &str) -> bool {
+    pub(super) fn runs(&self, turn_id: &str) -> bool {
         self.running_turn() == Some(turn_id)
     }
 }

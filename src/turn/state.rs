@@ -1,9 +1,11 @@
 use super::cells::Cells;
+use super::saving::Attempt;
+use crate::checkpoint::{Checkpoint, CheckpointId};
 use crate::tenant::TenantHash;
 use crate::wire::item::InputContent;
 use crate::wire::session::{self, TokenUsage};
 use crate::wire::subagent::Subagent;
-use crate::wire::turn::Turn;
+use crate::wire::turn::{Turn, TurnStatus};
 use cloister_protocol::{Decision, Json, Phase};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +46,9 @@ pub struct Identity {
     pub environment_id: Option<String>,
     /// Name of its event log, from which the ids of its events are made.
     pub stream: String,
+    /// Patterns of what of its workspace checkpoints leave out.
+    #[serde(default)]
+    pub exclude: Vec<String>,
 }
 
 /// What changes with each event: small.
@@ -52,6 +57,8 @@ pub(super) struct Core {
     pub last_active_at: u64,
     pub usage: Option<TokenUsage>,
     pub running: Option<Running>,
+    /// What a turn begins from.
+    pub checkpoint: Option<Checkpoint>,
     pub seen: Seen,
     /// Place of the newest event in the log.
     pub last_event: u64,
@@ -81,6 +88,8 @@ pub(super) struct Running {
     pub next_output_index: u32,
     /// Why it is being stopped, and when its containers end if it has not stopped, Unix milliseconds.
     pub stopping: Option<(Stopping, u64)>,
+    /// The harness has finished it, and its checkpoint is being made.
+    pub saving: Option<Attempt>,
     /// When it is stopped, Unix milliseconds.
     pub deadline: u64,
     /// Bytes of events and items it has written.
@@ -215,10 +224,7 @@ impl Session {
 
     /// When [`step`](Self::step) wants a [`Tick`](super::Input::Tick), Unix milliseconds.
     pub fn wake_at(&self) -> Option<u64> {
-        self.core
-            .running
-            .as_ref()
-            .map(|running| running.stopping.map_or(running.deadline, |(_, end)| end))
+        self.core.running.as_ref().map(Running::wake_at)
     }
 
     /// Whether it may be deleted: nothing runs and nothing waits.
@@ -237,6 +243,23 @@ impl Session {
             .chain(steering)
             .map(|said| bytes_of(&said.content))
             .sum()
+    }
+
+    /// The committed checkpoint.
+    pub fn checkpoint(&self) -> Option<&Checkpoint> {
+        self.core.checkpoint.as_ref()
+    }
+
+    /// The checkpoint of the running turn that is being made. Nothing of any other may be stored.
+    pub fn attempt(&self) -> Option<&CheckpointId> {
+        let running = self.core.running.as_ref()?;
+        running.saving.as_ref().map(|attempt| &attempt.id)
+    }
+
+    /// Until when its objects may be stored, Unix milliseconds.
+    pub fn save_until(&self) -> Option<u64> {
+        let running = self.core.running.as_ref()?;
+        running.saving.as_ref().map(|attempt| attempt.until)
     }
 
     /// The running turn's id.
@@ -275,6 +298,23 @@ impl Session {
             seq
         } else {
             0
+        }
+    }
+}
+
+impl Running {
+    /// Whether the harness can be told anything more. It does not have a turn that is queued, and is done with one that stops
+    /// or is saved.
+    pub(super) fn is_steerable(&self) -> bool {
+        self.turn.status != TurnStatus::Queued && self.stopping.is_none() && self.saving.is_none()
+    }
+
+    /// When it is next looked at. While a turn is saved, the time for that is all that counts.
+    pub(super) fn wake_at(&self) -> u64 {
+        match (&self.saving, self.stopping) {
+            (Some(attempt), _) => attempt.until,
+            (None, Some((_, end))) => end,
+            (None, None) => self.deadline,
         }
     }
 }

@@ -1,7 +1,10 @@
 use super::log::Chunk;
+use super::saving::Save;
 use super::state::{Said, Seen, Session, Stopping, UserMessage};
 use super::stored::TextWrite;
 use super::{lifecycle, log};
+use crate::checkpoint::{CheckpointId, Digest, Garbage, Saved, Unsaved};
+use crate::wire::artifact::Artifact;
 use crate::wire::event::{Event, SessionEvent, TurnEvent};
 use crate::wire::id::Kind;
 use crate::wire::item::{Item, ToolOutput};
@@ -38,6 +41,28 @@ pub enum Input {
         seq: u64,
         /// The event.
         event: Box<protocol::Event>,
+    },
+    /// The harness has finished a turn, and its checkpoint is to be made. Nothing of that is stored before this is, and only if
+    /// it then is the session's [`attempt`](Session::attempt).
+    Saving {
+        /// The turn.
+        turn_id: String,
+        /// The checkpoint.
+        checkpoint: CheckpointId,
+    },
+    /// The checkpoint of a turn is whole in the store. Counts if the end of the turn follows in the same step.
+    Saved {
+        /// The turn.
+        turn_id: String,
+        /// The checkpoint.
+        saved: Box<Saved>,
+    },
+    /// There is no checkpoint of a turn. Counts if the end of the turn follows in the same step.
+    Unsaved {
+        /// The turn.
+        turn_id: String,
+        /// Why.
+        why: Unsaved,
     },
     /// The turn could not be brought to a harness.
     NotStarted {
@@ -103,6 +128,25 @@ pub struct Step {
     pub texts: Vec<TextWrite>,
     /// For the outbox, in order.
     pub effects: Vec<Effect>,
+    /// Artifacts that are published.
+    pub artifacts: Vec<ArtifactWrite>,
+    /// Objects to delete, once at once and once more when no more of them may appear.
+    pub garbage: Vec<Garbage>,
+    /// What became of the running turn's checkpoint, for the end of the turn that follows.
+    pub(super) save: Option<Save>,
+}
+
+/// A published artifact, and where it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArtifactWrite {
+    /// As the API shows it.
+    pub artifact: Artifact,
+    /// The checkpoint that it was stored with.
+    pub checkpoint: CheckpointId,
+    /// Its place there.
+    pub index: u32,
+    /// SHA-256 that it was announced with.
+    pub sha256: Digest,
 }
 
 /// A change of the stored conversation.
@@ -183,6 +227,8 @@ pub struct Seeds<'a> {
     pub turn_deadline: u64,
     /// How long a turn may take to stop, milliseconds.
     pub cancel_deadline: u64,
+    /// How long the checkpoint of a turn may take, milliseconds.
+    pub save_deadline: u64,
 }
 
 impl Seeds<'_> {
@@ -229,6 +275,12 @@ impl Session {
                     self.stop_flood(seeds, step);
                 }
             }
+            Input::Saving {
+                turn_id,
+                checkpoint,
+            } => self.saving(&turn_id, checkpoint, seeds, step),
+            Input::Saved { turn_id, saved } => self.saved(&turn_id, saved, step),
+            Input::Unsaved { turn_id, why } => self.unsaved(&turn_id, why, step),
             Input::NotStarted { turn_id } => {
                 self.lose(&turn_id, TurnErrorCode::SandboxError, seeds, step)
             }

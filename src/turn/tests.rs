@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod actions;
 mod approvals;
+mod checkpoints;
 mod items;
 mod lifecycle;
 mod limits;
@@ -17,6 +18,7 @@ mod texts;
 use self::order::Order;
 use self::store::Store;
 use super::*;
+use crate::checkpoint::{CheckpointId, Digest, Saved};
 use crate::tenant::Tenant;
 use crate::wire::item::InputContent;
 use crate::wire::session::SessionStatus;
@@ -25,6 +27,7 @@ use serde_json::{json, Value};
 
 const TURN_DEADLINE: u64 = 60_000;
 const CANCEL_DEADLINE: u64 = 5_000;
+const SAVE_DEADLINE: u64 = 30_000;
 
 /// A session with a clock, a store and a log. Each step is taken twice, in memory and by a session that was just loaded from
 /// the store, and must do the same; and the log must make sense.
@@ -36,6 +39,8 @@ struct Bench {
     drawn: u64,
     epoch: u64,
     seq: u64,
+    /// Attempts that were announced.
+    attempts: u128,
     /// The log, without what the names of events begin with.
     events: Vec<Value>,
     effects: Vec<Effect>,
@@ -60,6 +65,7 @@ fn session() -> Session {
         tenant: Tenant::new("acme").unwrap().hash(),
         environment_id: Some("env_1".into()),
         stream: stream_name([7; 16]),
+        exclude: Vec::new(),
     };
     // As it is stored: what is read as a value has no text of its own.
     Session::new(identity, serde_json::from_str(&public.to_string()).unwrap())
@@ -81,6 +87,7 @@ fn stepped(
         random: &mut random,
         turn_deadline: TURN_DEADLINE,
         cancel_deadline: CANCEL_DEADLINE,
+        save_deadline: SAVE_DEADLINE,
     };
     let mut step = Step::default();
     let mut inputs = inputs.into_iter();
@@ -98,6 +105,7 @@ impl Bench {
             drawn: 0,
             epoch: 1,
             seq: 0,
+            attempts: 0,
             events: vec![],
             effects: vec![],
         };
@@ -219,9 +227,34 @@ impl Bench {
         })
     }
 
+    /// The running turn is over, and its checkpoint is made.
     fn end(&mut self, outcome: Outcome) -> Step {
+        let saved = saved(self.saving());
+        self.end_saved(saved, outcome)
+    }
+
+    /// The harness has finished the running turn, and its checkpoint is begun, maybe once more.
+    fn saving(&mut self) -> CheckpointId {
+        self.attempts += 1;
+        let checkpoint = CheckpointId::new(self.attempts.to_be_bytes());
+        self.step(Input::Saving {
+            turn_id: self.turn(),
+            checkpoint: checkpoint.clone(),
+        });
+        checkpoint
+    }
+
+    /// The running turn ends with a checkpoint.
+    fn end_saved(&mut self, saved: Saved, outcome: Outcome) -> Step {
+        let (turn_id, saved) = (self.turn(), Box::new(saved));
+        let inputs = vec![Input::Saved { turn_id, saved }, self.ended(outcome)];
+        self.offer_all(inputs).unwrap()
+    }
+
+    /// The harness's end of the running turn, as an input.
+    fn ended(&mut self, outcome: Outcome) -> Input {
         let turn_id = self.turn();
-        self.harness(E::TurnEnded { turn_id, outcome })
+        self.reported(E::TurnEnded { turn_id, outcome })
     }
 
     /// Names of all events from `from` on, the common beginnings left out.
@@ -254,6 +287,18 @@ impl Bench {
     fn stored_turn(&self, turn_id: &str) -> String {
         let turn = self.store.turn(turn_id).unwrap();
         word(&turn.status)
+    }
+}
+
+/// A whole checkpoint.
+fn saved(id: CheckpointId) -> Saved {
+    Saved {
+        manifest: Digest::of(id.as_str().as_bytes()),
+        workspace: Some(id.clone()),
+        id,
+        artifacts: vec![],
+        dropped: vec![],
+        sandbox_lost: false,
     }
 }
 

@@ -1,12 +1,15 @@
 //! A model of a whole session: a client, the session's object and its store, the harness's object, a supervisor with a
-//! harness, and a network that loses, doubles, delays and reorders. Random walks through it are checked after each action;
-//! a walk that fails is cut down to the few actions that it needs, and printed.
+//! harness, an object store, and a network that loses, doubles, delays and reorders. Random walks through it are checked
+//! after each action; a walk that fails is cut down to the few actions that it needs, and printed.
 //!
 //! `CLOISTER_MODEL_STEPS` says how many actions are tried, `CLOISTER_MODEL_SEED` where to begin.
 mod action;
+mod bucket;
 mod client;
+mod commits;
 mod harness;
 mod invariants;
+mod saving;
 mod session;
 mod supervisor;
 mod world;
@@ -38,8 +41,8 @@ fn random_walks_break_no_promise() {
     }
     assert_eq!(
         seen.len(),
-        22,
-        "walks reach all that a session says: {seen:#?}"
+        29,
+        "walks reach all that a session says, and all ways of a checkpoint: {seen:#?}"
     );
 }
 

@@ -1,5 +1,8 @@
 //! What the session's object stores, in memory.
-use crate::turn::{CellKind, CellWrite, Chunk, Effect, ItemWrite, Session, Step, TextWrite};
+use crate::checkpoint::Garbage;
+use crate::turn::{
+    ArtifactWrite, CellKind, CellWrite, Chunk, Effect, ItemWrite, Session, Step, TextWrite,
+};
 use crate::wire::item::Item;
 use crate::wire::subagent::Subagent;
 use crate::wire::turn::Turn;
@@ -15,6 +18,8 @@ pub struct Store {
     pub turns: Vec<Turn>,
     pub subagents: Vec<Subagent>,
     pub outbox: BTreeMap<u64, Effect>,
+    pub artifacts: Vec<ArtifactWrite>,
+    pub garbage: Vec<Garbage>,
     numbered: u64,
 }
 
@@ -58,6 +63,8 @@ impl Store {
             self.numbered += 1;
             self.outbox.insert(self.numbered, effect.clone());
         }
+        self.artifacts.extend(step.artifacts.iter().cloned());
+        self.garbage.extend(step.garbage.iter().cloned());
         self.log.extend(step.chunks.iter().cloned());
     }
 

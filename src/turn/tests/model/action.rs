@@ -50,6 +50,19 @@ pub enum Action {
     },
     /// All that is on its way arrives, and the harness takes what it was told.
     Flow,
+    /// The harness's object goes on with a checkpoint.
+    Save {
+        pick: u8,
+        answered: bool,
+    },
+    /// It makes all of it.
+    SaveAll(u8),
+    /// It loses its memory.
+    Restart,
+    /// Something of a checkpoint that was given up is stored.
+    Stray(u8),
+    /// Garbage is deleted.
+    Sweep,
     /// The alarm of the harness's object.
     Beat {
         answered: bool,
@@ -112,6 +125,14 @@ impl Action {
             Self::Report { .. } => "the harness reports, and hears no answer",
             Self::Late { .. } => "a harness that is gone reports",
             Self::Flow => "all that is on its way arrives, and is reported",
+            Self::Save { answered: true, .. } => "the harness's object goes on with a checkpoint",
+            Self::Save { .. } => {
+                "the harness's object goes on with a checkpoint, and hears no answer"
+            }
+            Self::SaveAll(_) => "the harness's object makes a checkpoint",
+            Self::Restart => "the harness's object is started anew",
+            Self::Stray(_) => "something is stored that nobody waits for",
+            Self::Sweep => "garbage is deleted",
             Self::Beat { answered: true } => "the harness's object looks after its turn",
             Self::Beat { .. } => "the harness's object looks after its turn, and hears no answer",
             Self::Work(Work::Command { willing: true }) => "the harness does what it was told",
@@ -177,7 +198,7 @@ fn any(random: &mut Random, rough: bool) -> Action {
         };
     }
     let answered = !rough || random.chance(80);
-    match random.next() % 40 {
+    match random.next() % 56 {
         0..=2 => Action::Say,
         20 if random.chance(40) => Action::Cancel,
         20 => Action::Moment,
@@ -203,6 +224,18 @@ fn any(random: &mut Random, rough: bool) -> Action {
         15..=18 if rough => Action::Carry(random.pick()),
         15..=18 => Action::Flow,
         19 => Action::Beat { answered },
+        40..=47 => Action::Save {
+            pick: random.pick(),
+            answered: answered && random.chance(80),
+        },
+        48 | 49 => Action::SaveAll(random.pick()),
+        50 => Action::Stray(random.pick()),
+        51 => Action::Sweep,
+        52 | 53 => Action::Late {
+            pick: random.pick(),
+        },
+        54 => Action::Work(Work::More(random.pick())),
+        55 => Action::Restart,
         _ => Action::Work(work(random)),
     }
 }

@@ -27,7 +27,7 @@ impl World {
             |effect| matches!(effect, Effect::Interrupt { turn_id: other } if *other == turn_id),
         );
         self.cancelled.push((self.said, turn_id));
-        if running.stopping.is_none() && !sent {
+        if running.stopping.is_none() && running.saving.is_none() && !sent {
             return Err("a cancel does not reach the harness".to_owned());
         }
         Ok(())

@@ -1,4 +1,5 @@
 //! The harness's object: it knows a turn again, starts containers, and says when one is lost.
+use super::saving::Making;
 use super::supervisor::{Command, Supervisor};
 use crate::turn::Effect;
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ pub struct Harness {
     pub active: Option<Active>,
     known: BTreeSet<String>,
     pub supervisor: Option<Supervisor>,
+    pub making: Option<Making>,
     /// Instances that are gone.
     pub gone: Vec<Supervisor>,
 }

@@ -17,6 +17,7 @@ impl World {
     pub fn check(&self) -> Done {
         self.check_status()?;
         self.check_turns()?;
+        self.check_bucket()?;
         self.check_messages()
     }
 

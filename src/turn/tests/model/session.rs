@@ -1,6 +1,7 @@
 //! The session's object: a session in memory, its store, and effects on their way.
 use super::super::order::{self, Order};
 use super::super::{session, stepped, Store};
+use crate::checkpoint::Checkpoint;
 use crate::turn::{Effect, Input, Refused, Session, Step};
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ pub struct Object {
     pub under_way: Vec<u64>,
     tries: BTreeMap<u64, u32>,
     pub incarnation: u32,
+    pub committed: Option<Checkpoint>,
     /// What happened, for people.
     pub notes: Vec<String>,
 }
@@ -35,6 +37,7 @@ impl Object {
             under_way: vec![],
             tries: BTreeMap::new(),
             incarnation: 0,
+            committed: None,
             notes: vec![],
         }
     }
@@ -57,6 +60,7 @@ impl Object {
             .take_changes()
             .map_err(|error| error.to_string())?;
         self.store.save(&cells, step);
+        let before = self.order.ended.len();
         for event in order::events_of(&step.chunks) {
             self.notes.push(told(&event));
             self.order.take(&self.session.identity.stream, &event)?;
@@ -64,7 +68,11 @@ impl Object {
         for effect in &step.effects {
             self.notes.push(format!("→ {effect:?}"));
         }
-        Ok(())
+        for row in &step.garbage {
+            self.notes.push(format!("garbage: {}", row.prefix));
+        }
+        let ended = self.order.ended[before..].to_vec();
+        self.check_commit(step, &ended)
     }
 
     /// Loses what is in memory.

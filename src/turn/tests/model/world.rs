@@ -1,9 +1,12 @@
 //! All parts together, and what lies between them.
 use super::action::{Action, Work};
 use super::harness::Harness;
+use super::saving::{Message, Stray};
 use super::session::Object;
+use crate::checkpoint::key::Home;
 use crate::turn::{Effect, Input, Refused, ToolResult};
 use cloister_protocol::Event;
+use std::collections::BTreeSet;
 
 /// On its way between the session's object and the harness's.
 #[derive(Clone, Debug)]
@@ -24,6 +27,15 @@ pub struct World {
     pub object: Object,
     pub harness: Harness,
     network: Vec<Packet>,
+    /// What the session's keys begin with.
+    pub home: Home,
+    /// Keys of all objects.
+    pub bucket: BTreeSet<String>,
+    pub strays: Vec<Stray>,
+    /// On its way from the harness's object, which does not wait for an answer any more.
+    pub late: Vec<Message>,
+    /// Checkpoints that were begun.
+    pub attempts: u128,
     /// How many messages were accepted.
     pub said: usize,
     /// How many had been accepted at each cancel, and the turn that was cancelled.
@@ -36,8 +48,14 @@ pub type Done = Result<(), String>;
 
 impl World {
     pub fn new() -> Self {
+        let object = Object::new();
         Self {
-            object: Object::new(),
+            home: Home::of(&object.session.identity.tenant, &object.session.public.id),
+            bucket: BTreeSet::new(),
+            strays: vec![],
+            late: vec![],
+            attempts: 0,
+            object,
             harness: Harness::default(),
             network: vec![],
             said: 0,
@@ -100,6 +118,20 @@ impl World {
             Action::Flow => self.flow(),
             Action::Report { count, answered } => self.report(count.into(), answered),
             Action::Late { pick } => self.late(pick),
+            Action::Save { pick, answered } => self.save(pick, answered),
+            Action::SaveAll(pick) => self.save_all(pick),
+            Action::Restart => {
+                self.restart();
+                Ok(())
+            }
+            Action::Stray(pick) => {
+                self.stray(pick);
+                Ok(())
+            }
+            Action::Sweep => {
+                self.sweep();
+                Ok(())
+            }
             Action::Beat { answered } => self.beat(answered),
             Action::Work(Work::Vanish) => {
                 self.harness.destroy();
@@ -184,54 +216,64 @@ impl World {
         Ok(())
     }
 
-    /// The supervisor's next events go to the session. Those that were stored before come first, if that was not heard.
+    /// The supervisor's next events go to the session, up to the end of a turn, which waits for its checkpoint. Those that were
+    /// stored before come first, if that was not heard.
     fn report(&mut self, count: usize, answered: bool) -> Done {
         let Some(supervisor) = &self.harness.supervisor else {
             return Ok(());
         };
         let (epoch, from) = (supervisor.epoch, supervisor.acknowledged);
-        let to = (from + count).min(supervisor.events.len());
-        let events = supervisor.events[from..to].to_vec();
+        let ends = |event: &Event| matches!(event, Event::TurnEnded { .. });
+        let next = supervisor.events[from..].iter().take(count);
+        let events: Vec<Event> = next.take_while(|event| !ends(event)).cloned().collect();
         let lost = events
             .iter()
             .any(|event| matches!(event, Event::HarnessLost { .. }));
         if lost {
             self.harness.destroy();
         }
-        self.stored(epoch, from, &events)?;
+        self.stored(epoch, from, &events, None)?;
         if !answered {
             return Ok(());
         }
         if let Some(supervisor) = &mut self.harness.supervisor {
-            supervisor.acknowledged = to;
-        }
-        for event in &events {
-            if let Event::TurnEnded { turn_id, .. } = event {
-                self.harness.forget(turn_id);
-            }
+            supervisor.acknowledged = from + events.len();
         }
         // A turn that is lost with its harness is reported when its object next looks after it.
         Ok(())
     }
 
-    /// Events arrive at the session. Those that were there, or are of an older instance, change nothing.
-    fn stored(&mut self, epoch: u64, from: usize, events: &[Event]) -> Done {
+    /// Events arrive at the session, with what became of the checkpoint if a turn ends with them. Those that were there, or are
+    /// of an older instance, change nothing.
+    pub fn stored(
+        &mut self,
+        epoch: u64,
+        from: usize,
+        events: &[Event],
+        save: Option<Input>,
+    ) -> Done {
         let inputs = events.iter().enumerate().map(|(at, event)| Input::Harness {
             epoch,
             seq: (from + at + 1) as u64,
             event: Box::new(event.clone()),
         });
         let taken = self.object.session.core.seen;
-        let (old, new) = inputs.partition(|input| match input {
+        let (mut old, mut new): (Vec<_>, Vec<_>) = inputs.partition(|input| match input {
             Input::Harness { epoch, seq, .. } => (*epoch, *seq) <= (taken.epoch, taken.seq),
             _ => false,
         });
+        if let Some(save) = save {
+            let with_end = if new.is_empty() { &mut old } else { &mut new };
+            with_end.insert(0, save);
+        }
         let state = |object: &Object| {
             let public = &object.session.public;
             (
                 object.session.last_event(),
                 object.store.outbox.len(),
                 public.usage,
+                object.session.checkpoint().cloned(),
+                object.session.attempt().cloned(),
             )
         };
         let before = state(&self.object);
@@ -242,8 +284,14 @@ impl World {
         self.object.take(new).map(drop)
     }
 
-    /// What an instance that is gone had sent arrives after all: what is next, or what was there before.
+    /// What the harness's object had sent arrives after all, or what an instance that is gone had: what is next, or what was
+    /// there before.
     fn late(&mut self, pick: u8) -> Done {
+        if !pick.is_multiple_of(4) && !self.late.is_empty() {
+            let message = self.late.remove(pick as usize / 4 % self.late.len());
+            self.notes.push(format!("{message:?}"));
+            return self.deliver(message);
+        }
         let Some(gone) = self.harness.gone.last() else {
             return Ok(());
         };
@@ -251,9 +299,11 @@ impl World {
         let from = seen
             .saturating_sub(pick as usize % 3)
             .min(gone.events.len());
-        let to = (seen + 1).min(gone.events.len());
+        let next = gone.events.get(seen);
+        let to =
+            seen + usize::from(next.is_some_and(|next| !matches!(next, Event::TurnEnded { .. })));
         let (epoch, events) = (gone.epoch, gone.events[from..to].to_vec());
-        self.stored(epoch, from, &events)
+        self.stored(epoch, from, &events, None)
     }
 
     fn beat(&mut self, answered: bool) -> Done {
@@ -297,7 +347,7 @@ impl World {
         {
             self.harness.destroy();
         }
-        for _ in 0..12 {
+        for round in 0..12 {
             // Calls that got no answer are made again.
             self.object.crash()?;
             self.network.clear();
@@ -306,6 +356,7 @@ impl World {
                 supervisor.work(Work::End(0));
             }
             self.report(usize::MAX / 2, true)?;
+            self.save_all(16 * round + 5)?;
             self.beat(true)?;
             self.check()?;
         }
@@ -321,6 +372,7 @@ impl World {
                 self.check()?;
             }
         }
-        self.settled()
+        self.settled()?;
+        self.check_swept()
     }
 }

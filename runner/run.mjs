@@ -156,6 +156,8 @@ function neighbour(options, worker) {
       FORGED_HARNESS: gateway("HarnessEgress", forged),
       EMPTY_HARNESS: gateway("HarnessEgress", {}),
       FORGED_SANDBOX: gateway("SandboxEgress", forged),
+      FORGED_BACKUP: gateway("BackupGateway", forged),
+      EMPTY_BACKUP: gateway("BackupGateway", {}),
     },
   };
 }

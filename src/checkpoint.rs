@@ -14,5 +14,5 @@ pub use digest::Digest;
 pub use grant::{Allowed, Ask, GrantError, Grants, Length, Part, Stored, Task, Terms, Verb};
 pub use id::CheckpointId;
 pub use manifest::{Manifest, ManifestError, Stream, MAX_MANIFEST_BYTES, MAX_THREAD};
-pub use publish::{wanted, InvalidAnnouncement};
+pub use publish::{path_name, wanted, InvalidAnnouncement};
 pub use saved::{Checkpoint, Garbage, Saved, SavedArtifact, Unsaved};

@@ -22,11 +22,17 @@ pub const LIMITS: Limits = Limits {
     },
     turn_deadline: Duration::from_secs(60 * 60),
     cancel_deadline: Duration::from_secs(20),
+    save_deadline: if cfg!(feature = "test-faults") {
+        Duration::from_secs(45)
+    } else {
+        Duration::from_secs(10 * 60)
+    },
     exec_deadline: Duration::from_secs(10 * 60),
     exec_output: 1 << 20,
     file_size: 1 << 30,
     processes: 512,
     disk: 8 << 30,
+    files: 1_000_000,
 };
 
 /// What a session and its containers may use.
@@ -38,6 +44,8 @@ pub struct Limits {
     pub turn_deadline: Duration,
     /// A cancelled turn whose harness does not stop in this time ends with its containers.
     pub cancel_deadline: Duration,
+    /// A checkpoint that takes longer to store or to restore is given up, and its turn fails.
+    pub save_deadline: Duration,
     /// Longest run of one command of the sandbox interface.
     pub exec_deadline: Duration,
     /// Largest output of one command of the sandbox interface, bytes.
@@ -48,6 +56,8 @@ pub struct Limits {
     pub processes: u32,
     /// Most bytes in the sandbox's workspace and temporary files.
     pub disk: u64,
+    /// Most files, folders and links in a workspace that is kept.
+    pub files: u64,
 }
 
 /// The preset of that name.

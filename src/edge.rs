@@ -1,8 +1,10 @@
 //! The edge: what touches the Workers runtime. It translates and calls; the rules are in the pure modules.
 pub(crate) mod api_keys;
+mod backup;
 mod calls;
 mod container;
 mod gateway;
+mod grants;
 mod harness;
 mod harness_egress;
 mod log;
@@ -12,6 +14,7 @@ mod sandbox;
 mod sandbox_egress;
 mod session;
 mod settings;
+mod store;
 
 /// Why a caller was not let in.
 #[derive(Debug)]

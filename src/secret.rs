@@ -89,6 +89,8 @@ pub enum Label {
     HarnessEgress,
     /// Props of SandboxEgress.
     SandboxEgress,
+    /// Props of BackupGateway.
+    Backup,
     /// The provider's prompt cache key of a session.
     PromptCache,
 }
@@ -98,6 +100,7 @@ impl Label {
         match self {
             Self::HarnessEgress => "cloister/harness-egress/1",
             Self::SandboxEgress => "cloister/sandbox-egress/1",
+            Self::Backup => "cloister/backup/1",
             Self::PromptCache => "cloister/prompt-cache/1",
         }
     }

@@ -22,6 +22,7 @@
 
 pub mod agent;
 pub mod artifact;
+pub mod attachment;
 pub mod deleted;
 pub mod error;
 pub mod event;
@@ -31,6 +32,7 @@ pub mod item;
 pub mod json;
 pub mod page;
 pub mod query;
+pub mod range;
 pub mod request;
 pub mod route;
 pub mod session;

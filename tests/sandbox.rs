@@ -50,12 +50,12 @@ fn create_exec_files_expiry_and_stop() {
         "stopping what is not there succeeds"
     );
 
-    let created = call(&acme, json!({ "Create": { "expires_at": in_ms(60_000) } }));
+    let created = call(&acme, create(60_000));
     assert_eq!(
         (&created["Ok"]["started"], &created["Ok"]["epoch"]),
         (&json!(true), &json!(1))
     );
-    let again = call(&acme, json!({ "Create": { "expires_at": in_ms(60_000) } }));
+    let again = call(&acme, create(60_000));
     assert_eq!(
         (&again["Ok"]["started"], &again["Ok"]["epoch"]),
         (&json!(false), &json!(1))
@@ -127,7 +127,7 @@ fn create_exec_files_expiry_and_stop() {
         call(&acme, json!({ "Renew": { "expires_at": in_ms(60_000) } })),
         json!({ "Err": { "Refused": "not_found" } })
     );
-    let fresh = call(&acme, json!({ "Create": { "expires_at": in_ms(60_000) } }));
+    let fresh = call(&acme, create(60_000));
     assert_eq!(
         (&fresh["Ok"]["started"], &fresh["Ok"]["epoch"]),
         (&json!(true), &json!(2))
@@ -136,6 +136,11 @@ fn create_exec_files_expiry_and_stop() {
     assert_eq!(call(&acme, json!("Stop")), json!({ "Ok": null }));
     assert_eq!(call(&acme, json!("Stop")), json!({ "Ok": null }));
     assert!(gateway.docker().running(&image).is_empty());
+}
+
+/// A turn's claim of the sandbox, which has no checkpoint to begin with.
+fn create(ms: u64) -> Value {
+    json!({ "Create": { "expires_at": in_ms(ms), "turn_id": "turn_1", "session": "s", "session_id": "s", "checkpoint": null } })
 }
 
 fn exec_error(client: &Client) -> String {
@@ -147,7 +152,7 @@ fn a_sandbox_keeps_its_limits() {
     let model = Model::start();
     let gateway = Gateway::start_with_faults(&model);
     let acme = gateway.client("acme");
-    call(&acme, json!({ "Create": { "expires_at": in_ms(120_000) } }));
+    call(&acme, create(120_000));
     let sandbox = gateway.docker().sandbox();
     // A fork bomb, by root: everything but the sandbox's own process 1 is killed, and it goes on.
     let _ = shell(&sandbox, "bomb() { bomb | bomb & }; bomb; sleep 1");

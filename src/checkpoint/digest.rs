@@ -22,6 +22,23 @@ impl Digest {
         Self(crate::tenant::hex(&sha2::Sha256::digest(bytes)))
     }
 
+    /// The digest itself.
+    pub fn bytes(&self) -> [u8; 32] {
+        // The digits were checked.
+        let digit = |b: u8| {
+            if b.is_ascii_digit() {
+                b - b'0'
+            } else {
+                b - b'a' + 10
+            }
+        };
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(self.0.as_bytes().chunks_exact(2)) {
+            *byte = (digit(pair[0]) << 4) | digit(pair[1]);
+        }
+        bytes
+    }
+
     /// The digits.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -44,5 +61,19 @@ impl From<Digest> for String {
 impl std::fmt::Display for InvalidDigest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a digest is 64 lower-case hex digits")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_and_bytes_are_the_same() {
+        use sha2::Digest as _;
+        let hashed: [u8; 32] = sha2::Sha256::digest(b"x").into();
+        assert_eq!(Digest::of(b"x").bytes(), hashed);
+        assert!(Digest::parse(&Digest::of(b"x").as_str().to_uppercase()).is_none());
+        assert!(Digest::parse("ab").is_none());
     }
 }

@@ -10,7 +10,12 @@ use std::collections::{HashMap, HashSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidAnnouncement;
 
-/// The files that are new, or differ from what was `published` last under their path, as far as the limits go: one that is
+/// A short name of a path, of one length whatever the path.
+pub fn path_name(path: &str) -> String {
+    Digest::of(path.as_bytes()).as_str()[..32].to_owned()
+}
+
+/// The files that are new, or differ from what was `published` last under the name of their path, as far as the limits go: one that is
 /// too large, or comes when too much is wanted already, is left out.
 pub fn wanted(
     announcement: Announcement,
@@ -28,7 +33,7 @@ pub fn wanted(
             return Err(InvalidAnnouncement);
         }
         let path = format!("{OUTPUTS}/{}", file.path);
-        let changed = published.get(&path) != Some(&sha256);
+        let changed = published.get(&path_name(&path)) != Some(&sha256);
         let fits = file.bytes <= MAX_ARTIFACT_BYTES && bytes + file.bytes <= MAX_PUBLISHED_BYTES;
         if changed && fits {
             bytes += file.bytes;

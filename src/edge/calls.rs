@@ -2,13 +2,22 @@
 //!
 //! A call is one JSON value posted to the object; the answer is its result or a code. No caller's request, path or
 //! header ever reaches an object.
+mod grant;
 mod harness;
+mod notice;
 mod sandbox;
 mod session;
 
+pub use grant::{GrantCall, GrantRefusal};
 pub use harness::{HarnessCall, RunTurn, PRESET_HEADER, TIER_HEADER};
-pub use sandbox::{Capabilities, ExecRequest, ExecResult, FileEntry, SandboxCall, SandboxState};
-pub use session::{ClientInput, InputError, Reported, SessionCall, SessionCreation};
+pub use notice::Notice;
+pub use sandbox::{
+    Capabilities, Claim, ExecRequest, ExecResult, FileEntry, SandboxCall, SandboxState, SaveError,
+    SaveWorkspace, SavedWorkspace,
+};
+pub use session::{
+    ArtifactContent, ClientInput, InputError, Reported, SessionCall, SessionCreation,
+};
 
 use crate::edge::platform::request::post;
 use serde::{de::DeserializeOwned, Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! The default entrypoint: authentication, validation, routing, errors. It trusts no tenant that a caller names, and
 //! forwards no caller's request or path to a Durable Object.
 mod agents;
+mod artifacts;
 mod body;
 mod catalog;
 mod events;
@@ -18,7 +19,7 @@ use crate::deployment;
 use crate::tenant::Principal;
 use crate::wire::error::ApiError;
 use crate::wire::id::Kind;
-use crate::wire::query::{ListQuery, OutOfRange, SessionListQuery};
+use crate::wire::query::{ArtifactListQuery, ListQuery, OutOfRange, SessionListQuery};
 use crate::wire::route::{self, Route};
 use catalog::Table;
 use futures_util::FutureExt;
@@ -44,16 +45,19 @@ impl From<worker::Error> for ApiError {
 /// One request, and what its handlers need.
 struct Call<'a> {
     env: &'a Env,
+    context: &'a Context,
     principal: Principal,
     request: Request,
     query: String,
 }
 
 #[event(fetch)]
-async fn fetch(request: Request, env: Env, _ctx: Context) -> Result<Response> {
+async fn fetch(request: Request, env: Env, context: Context) -> Result<Response> {
     let request_id = Kind::Request.id(random());
     // A panic ends this request alone.
-    let answered = AssertUnwindSafe(answer(request, &env)).catch_unwind().await;
+    let answered = AssertUnwindSafe(answer(request, &env, &context))
+        .catch_unwind()
+        .await;
     let answered = answered.unwrap_or_else(|_| Err(ApiError::internal()));
     let response = answered.or_else(|error| respond(&error))?;
     let headers = response.headers().clone();
@@ -70,7 +74,7 @@ fn respond(error: &ApiError) -> Result<Response> {
     builder.from_json(&error.body())
 }
 
-async fn answer(request: Request, env: &Env) -> Answer<Response> {
+async fn answer(request: Request, env: &Env, context: &Context) -> Answer<Response> {
     check_host(&request, env)?;
     if request
         .headers()
@@ -95,6 +99,7 @@ async fn answer(request: Request, env: &Env) -> Answer<Response> {
     let route = route::find(&method, &path)?;
     let call = Call {
         env,
+        context,
         principal,
         request,
         query,
@@ -135,6 +140,13 @@ async fn answer(request: Request, env: &Env) -> Answer<Response> {
         Route::SubagentTurnItemList(id, subagent, turn) => {
             turn_items(call, id, Some(subagent), turn).await
         }
+        Route::ArtifactList(id) => {
+            let query = ArtifactListQuery::read(&call.query)?;
+            artifacts::list(call, id, query).await
+        }
+        Route::ArtifactRetrieve(id, artifact) => artifacts::retrieve(call, id, artifact).await,
+        Route::ArtifactContent(id, artifact) => artifacts::content(call, id, artifact).await,
+        Route::ArtifactDelete(id, artifact) => artifacts::delete(call, id, artifact).await,
     }
 }
 

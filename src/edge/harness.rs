@@ -1,4 +1,7 @@
-//! One harness: its container and the link to the supervisor in it.
+//! One harness: its container, the link to the supervisor in it, and the checkpoints of its turns.
+mod checkpoint;
+#[cfg(feature = "test-faults")]
+mod hold;
 mod link;
 mod object;
 mod record;

@@ -1,6 +1,7 @@
 //! HarnessEgress: everything a harness container can reach. Decides on the request's URL, never on the rule that sent it.
 mod model;
 
+use super::backup;
 use super::calls::{self, Class, Refusal};
 use super::log;
 use super::platform::request::upgrade;
@@ -8,6 +9,7 @@ use super::platform::{now, Address};
 use super::settings;
 use crate::props::ContainerProps;
 use crate::secret::{Label, RootKey};
+use cloister_protocol::backup::BACKUP_HOST;
 use cloister_protocol::{EXEC_HOST, MODEL_HOST};
 use std::panic::AssertUnwindSafe;
 use wasm_bindgen::prelude::*;
@@ -64,6 +66,9 @@ async fn route(
     match (host.as_str(), method.as_str(), path.as_str()) {
         _ if !address.is_plain() => Ok(Err(Refused(403, "host_not_reserved"))),
         (MODEL_HOST, "POST", "/v1/responses") => model::forward(request, env, key, props).await,
+        (BACKUP_HOST, _, _) => Ok(Ok(backup::serve(request, env, Class::Harness, props)
+            .await?
+            .into())),
         (EXEC_HOST, "GET", path) => match path[1..].parse() {
             // The right to the link is the container's identity; the URL only names an epoch.
             Ok(epoch) if epoch == props.epoch => Ok(Ok(join_exec_link(request, env, props).await?)),

@@ -2,11 +2,13 @@
 #[cfg(feature = "test-faults")]
 mod abort;
 mod address;
+mod body;
 mod clock;
 mod container;
 mod exec;
 mod exports;
 mod inbox;
+mod pipe;
 mod random;
 mod recent;
 pub mod request;
@@ -15,11 +17,13 @@ mod transaction;
 #[cfg(feature = "test-faults")]
 pub use abort::abort;
 pub use address::Address;
+pub use body::read_at_most;
 pub use clock::now;
 pub use container::{Container, StartOptions};
 pub use exec::{Exec, Executed, Killed};
 pub use exports::{egress_fetcher, EgressClass};
 pub use inbox::{Frame, Inbox};
+pub use pipe::Pipe;
 pub use random::random;
 pub use recent::Recent;
 pub use transaction::transaction_sync;

@@ -1,3 +1,5 @@
-//! One sandbox: its container, exec link, processes and files.
+//! One sandbox: its container, exec link, processes, files and workspace.
 mod files;
 mod object;
+mod record;
+mod workspace;

@@ -1,6 +1,8 @@
 //! One session: queue, turns, items and event log.
+mod artifacts;
 mod catalog;
 mod feed;
+mod garbage;
 mod lists;
 mod object;
 mod outbox;

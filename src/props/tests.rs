@@ -14,10 +14,23 @@ fn verifies_what_it_issued_until_it_expires() {
         props.verify(&key(), Label::HarnessEgress, 1_000),
         Err(PropsError::Expired)
     );
-    assert_eq!(
-        props.verify(&key(), Label::SandboxEgress, 0),
-        Err(PropsError::Forged)
-    );
+}
+
+#[test]
+fn props_of_one_entrypoint_are_worthless_at_another() {
+    let labels = [Label::HarnessEgress, Label::SandboxEgress, Label::Backup];
+    for made in labels {
+        let props = ContainerProps::issue(&key(), made, "t/s", 3, 1_000);
+        for shown in labels {
+            let expected = if made == shown {
+                Ok(())
+            } else {
+                Err(PropsError::Forged)
+            };
+            let got = props.verify(&key(), shown, 0);
+            assert_eq!(got, expected, "{made:?} at {shown:?}");
+        }
+    }
 }
 
 #[test]

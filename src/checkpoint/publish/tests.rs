@@ -16,7 +16,7 @@ fn of(files: Vec<AnnouncedFile>) -> Result<Vec<SavedArtifact>, InvalidAnnounceme
 
 #[test]
 fn new_and_changed_files_are_wanted() {
-    let path = |name: &str| format!("{OUTPUTS}/{name}");
+    let path = |name: &str| path_name(&format!("{OUTPUTS}/{name}"));
     let published = HashMap::from([
         (path("same"), Digest::of(b"same")),
         (path("changed"), Digest::of(b"earlier")),

@@ -1,3 +1,5 @@
+use super::GrantCall;
+use crate::checkpoint::Checkpoint;
 use crate::tenant::TenantHash;
 use cloister_protocol::{AgentSettings, Decision, Input};
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,8 @@ pub enum HarnessCall {
         /// The turn.
         turn_id: String,
     },
+    /// The container spends a grant.
+    Grant(GrantCall),
     /// Ends both containers: `()`.
     Destroy {
         /// Only if no other turn than this runs in them; none: whatever they do.
@@ -61,6 +65,10 @@ pub struct RunTurn {
     pub preset: String,
     /// How the provider serves it; none leaves it to the provider.
     pub service_tier: Option<String>,
+    /// What the session's containers must hold when the turn begins; none if no turn has ended.
+    pub checkpoint: Option<Checkpoint>,
+    /// What of the workspace is not kept: patterns.
+    pub exclude: Vec<String>,
     /// Public id of the turn.
     pub turn_id: String,
     /// Settings of the agent.

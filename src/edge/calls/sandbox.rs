@@ -1,15 +1,19 @@
+use super::{CallError, GrantCall};
+use crate::checkpoint::{Checkpoint, CheckpointId, Digest, Part, SavedArtifact};
 use crate::edge::platform::Killed;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What is asked of a SandboxDO. Files travel as bodies: see `SandboxDO`.
 #[derive(Serialize, Deserialize)]
 pub enum SandboxCall {
-    /// Starts it unless it runs: [`SandboxState`].
-    Create {
-        /// Destroyed at this time, Unix milliseconds, unless renewed.
-        expires_at: u64,
-    },
+    /// Makes it ready for a turn: [`SandboxState`]. One that certainly holds the checkpoint is used again; any other is
+    /// destroyed, and a new one gets the checkpoint.
+    Create(Claim),
+    /// Stores the workspace as a part of a checkpoint: [`SavedWorkspace`], or a [`SaveError`].
+    Save(Box<SaveWorkspace>),
+    /// The container spends a grant.
+    Grant(GrantCall),
     /// Moves the expiry: [`SandboxState`].
     Renew {
         /// The new expiry, Unix milliseconds.
@@ -28,6 +32,68 @@ pub enum SandboxCall {
     Stop,
     /// What this kind of sandbox can do: [`Capabilities`].
     Capabilities,
+}
+
+/// A turn's claim of a sandbox.
+#[derive(Serialize, Deserialize)]
+pub struct Claim {
+    /// Destroyed at this time, Unix milliseconds, unless renewed.
+    pub expires_at: u64,
+    /// The turn. The same turn again changes nothing.
+    pub turn_id: String,
+    /// Name of the session's object, under which its objects are stored.
+    pub session: String,
+    /// Public id of the session.
+    pub session_id: String,
+    /// What the workspace must hold; none if nothing was ever committed.
+    pub checkpoint: Option<Checkpoint>,
+}
+
+/// A workspace to be stored.
+#[derive(Serialize, Deserialize)]
+pub struct SaveWorkspace {
+    /// The turn that claimed the sandbox.
+    pub turn_id: String,
+    /// Name of the session's object, under which its objects are stored.
+    pub session: String,
+    /// The checkpoint.
+    pub checkpoint: CheckpointId,
+    /// What is not kept: patterns.
+    pub exclude: Vec<String>,
+    /// What was published last under each path, by its name, if files may be published.
+    pub published: Option<HashMap<String, Digest>>,
+    /// When it must be done, Unix milliseconds.
+    pub expires_at: u64,
+}
+
+/// A stored workspace.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct SavedWorkspace {
+    /// Its archive.
+    pub parts: Vec<Part>,
+    /// Files that are whole in the store.
+    pub artifacts: Vec<SavedArtifact>,
+    /// Places in the announcement of those that are not.
+    pub dropped: Vec<u32>,
+}
+
+/// Why a workspace was not stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SaveError {
+    /// The call failed.
+    Call(CallError),
+    /// The sandbox that the turn had is gone.
+    Lost,
+    /// It is larger than may be stored.
+    TooLarge,
+    /// It could not be read or stored.
+    Failed,
+}
+
+impl From<CallError> for SaveError {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
 }
 
 /// A live sandbox.

@@ -62,6 +62,28 @@ pub enum SessionCall {
         /// The subagent.
         subagent: String,
     },
+    /// A page of artifacts, in the order they were published: its JSON.
+    Artifacts {
+        /// Only of this environment. Another than the session's has none.
+        environment: Option<String>,
+        /// Which page.
+        query: ListQuery,
+    },
+    /// An artifact's JSON.
+    Artifact {
+        /// The artifact.
+        id: String,
+    },
+    /// Where an artifact's bytes are: an [`ArtifactContent`].
+    ArtifactContent {
+        /// The artifact.
+        id: String,
+    },
+    /// Deletes an artifact and what it holds: `()`, also if that was done before.
+    DeleteArtifact {
+        /// The artifact.
+        id: String,
+    },
     /// Place in the log of an event: a number, or null if it is no event of this log, or what follows it is gone.
     Place {
         /// The event.
@@ -69,11 +91,24 @@ pub enum SessionCall {
     },
     /// Ends the containers and forgets everything: `()`. Refused while anything runs or waits.
     Delete,
+    /// What was published last under each path, by its name: `HashMap<String, Digest>`.
+    Published,
     /// The harness that had this turn is gone: `()`.
     HarnessLost {
         /// The turn.
         turn_id: String,
     },
+}
+
+/// An artifact as it is stored: parts of [`cloister_protocol::backup::PART_BYTES`] each but the last. An empty one has none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArtifactContent {
+    /// What the keys of its parts begin with: see [`crate::checkpoint::key::part`].
+    pub key_prefix: String,
+    /// Absolute path of the file in the sandbox.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
 }
 
 /// What events of a harness meant, for the HarnessDO that reported them.
@@ -87,6 +122,8 @@ pub struct Reported {
     pub steers: Vec<String>,
     /// Turns that ended.
     pub ended: Vec<String>,
+    /// The checkpoint that is to be stored may be, until then, Unix milliseconds.
+    pub saving: Option<u64>,
 }
 
 /// A session to make.

@@ -1,9 +1,8 @@
 use super::Answer;
+use crate::edge::platform::read_at_most;
 use crate::wire::error::ApiError;
 use crate::wire::json::{self, Object};
 use crate::wire::MAX_BODY;
-use futures_util::AsyncReadExt;
-use wasm_bindgen::JsCast;
 use worker::Request;
 
 /// Reads a JSON object of at most [`MAX_BODY`] bytes. Also returns the bytes, which an idempotency key is compared by.
@@ -15,23 +14,14 @@ pub async fn read(request: &Request) -> Answer<(Object, Vec<u8>)> {
     if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
         return Err(ApiError::bad_encoding());
     }
-    let mut bytes = Vec::new();
-    if let Some(body) = request.inner().body() {
-        let reader =
-            wasm_streams::ReadableStream::from_raw(body.unchecked_into()).into_async_read();
-        let read = reader
-            .take(MAX_BODY as u64 + 1)
-            .read_to_end(&mut bytes)
-            .await;
-        read.map_err(|_| ApiError::bad_json("the body ended early"))?;
-    }
+    let bytes = read_at_most(request.inner().body(), MAX_BODY)
+        .await
+        .map_err(|_| ApiError::bad_json("the body ended early"))?;
     // A client that sends nothing need not say what it is.
-    let is_nothing = bytes.is_empty() && media_type.is_empty();
+    let is_nothing = bytes.as_ref().is_some_and(Vec::is_empty) && media_type.is_empty();
     if !is_json && !is_nothing {
         return Err(ApiError::bad_content_type());
     }
-    if bytes.len() > MAX_BODY {
-        return Err(ApiError::too_large(MAX_BODY));
-    }
+    let bytes = bytes.ok_or_else(|| ApiError::too_large(MAX_BODY))?;
     Ok((json::parse_body(&bytes)?, bytes))
 }

@@ -7,7 +7,7 @@ use crate::tenant::Principal;
 use crate::wire::error::ApiError;
 use worker::{Env, Request, Response};
 
-/// `panic`; `abort-session/<session>` and `abort-harness/<session>` end an instance of its object; `sandbox/<name>` with a `SandboxCall`; `file/<name>?path=` with GET or PUT.
+/// `panic`; `hold/<session>?at=` lets the end of its turn stand still there (see `harness::hold`); `abort-session/<session>` and `abort-harness/<session>` end an instance of its object; `sandbox/<name>` with a `SandboxCall`; `file/<name>?path=` with GET or PUT.
 pub async fn answer(
     rest: &str,
     mut request: Request,
@@ -43,6 +43,16 @@ pub async fn answer(
             let method = request.inner().method();
             let inner = with_body(&format!("http://object/file?{query}"), &method, body)?;
             Ok(sandbox.fetch_with_request(inner).await?)
+        }
+        Some(("hold", id)) => {
+            let object = calls::object(
+                env,
+                Class::Harness,
+                &principal.tenant.hash().object_name(id),
+            )?;
+            let query = Address::of(&request)?.query();
+            let inner = post(&format!("http://object/hold?{query}"), "")?;
+            Ok(object.fetch_with_request(inner).await?)
         }
         Some((what @ ("abort-session" | "abort-harness"), id)) => {
             let class = if what == "abort-session" {

@@ -26,11 +26,16 @@ pub async fn create(call: Call<'_>) -> Answer<Response> {
     let input: Vec<UserMessage> = said(wanted.input.clone().unwrap_or_default());
     check_input(&input)?;
     let agent = agent_of(&call, wanted.agent.clone()).await?;
+    let exclude = match &wanted.environment {
+        EnvironmentSpec::None => Vec::new(),
+        EnvironmentSpec::Hosted { exclude, .. } => exclude.clone(),
+    };
     let (session, environment_id) = new_session(wanted, agent)?;
     let identity = Identity {
         tenant: call.principal.tenant.hash(),
         environment_id,
         stream: stream_name(random()),
+        exclude,
     };
     let id = session.id.clone();
     let snapshot = serde_json::to_string(&session).map_err(|_| ApiError::internal())?;
@@ -145,6 +150,7 @@ fn new_session(wanted: SessionCreate, agent: Agent) -> Answer<(Session, Option<S
         EnvironmentSpec::None => (Environment::None, None),
         EnvironmentSpec::Hosted {
             network: None | Some(NetworkAccess::Disabled),
+            ..
         } => {
             let id = Kind::Environment.id(random());
             let environment = HostedEnvironment {
@@ -163,6 +169,7 @@ fn new_session(wanted: SessionCreate, agent: Agent) -> Answer<(Session, Option<S
         }
         EnvironmentSpec::Hosted {
             network: Some(NetworkAccess::Enabled | NetworkAccess::Restricted),
+            ..
         } => return Err(ApiError::unsupported("environment.network.access")),
     };
     let session = Session {

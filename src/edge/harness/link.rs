@@ -1,9 +1,9 @@
 //! The link: frames of the harness protocol over one WebSocket from the supervisor, handed on over another to SessionDO.
-use crate::edge::calls::{CallError, CallResult, Reported};
+use crate::edge::calls::{CallError, CallResult, Notice, Reported};
 use crate::edge::container::within;
 use crate::edge::platform::{now, Container, Frame, Inbox};
 use cloister_protocol::{Command, FromSupervisor, MAX_FRAME_BYTES, SUPERVISOR_PORT, VERSION};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 use worker::{Delay, Result, WebSocket};
 
@@ -22,6 +22,8 @@ pub struct Link {
     reports: Reports,
     /// A ping was sent and nothing has come since.
     waiting: Cell<bool>,
+    /// What came behind frames that were given first.
+    behind: RefCell<Option<Incoming>>,
 }
 
 /// The way to SessionDO: what is reported there is answered in order, when it is stored.
@@ -50,6 +52,23 @@ impl Reports {
             running,
         }))
     }
+
+    /// Sends a message.
+    pub fn send(&self, notice: Option<&Notice>, frames: &str) -> Result<()> {
+        let notice = notice.map(serde_json::to_string).transpose()?;
+        let notice = notice.unwrap_or_default();
+        self.inbox.send(&format!("{notice}\n{frames}"))
+    }
+
+    /// The answer to a message. `None` when the way is closed.
+    pub async fn answer(&self) -> Option<CallResult<Reported>> {
+        match self.inbox.next().await {
+            Frame::Text(text) => {
+                Some(serde_json::from_str(&text).unwrap_or(Err(CallError::Broken)))
+            }
+            Frame::Closed => None,
+        }
+    }
 }
 
 /// What a link gives.
@@ -58,6 +77,13 @@ pub enum Incoming {
     Frames(String),
     /// The supervisor is alive.
     Pong,
+    /// The supervisor has stored its history, or failed to.
+    HistorySaved {
+        /// The grant that it was told.
+        grant: String,
+        /// Whether all of it is stored.
+        success: bool,
+    },
     /// The link is closed, or the supervisor broke the protocol.
     Closed,
 }
@@ -86,6 +112,7 @@ impl Link {
             inbox: Inbox::open(socket, MAX_FRAME_BYTES, MAX_QUEUE_BYTES)?,
             reports,
             waiting: Cell::default(),
+            behind: RefCell::default(),
         };
         this.send(&Command::Attach {
             epoch: link,
@@ -108,19 +135,14 @@ impl Link {
         self.inbox.send(&serde_json::to_string(command)?)
     }
 
-    /// Hands frames on to SessionDO.
-    pub fn report(&self, frames: &str) -> Result<()> {
-        self.reports.inbox.send(frames)
+    /// Hands frames on to SessionDO, with what there is to say about them.
+    pub fn report(&self, notice: Option<&Notice>, frames: &str) -> Result<()> {
+        self.reports.send(notice, frames)
     }
 
     /// What SessionDO answers to what was handed on. `None` when the way is closed.
     pub async fn reported(&self) -> Option<CallResult<Reported>> {
-        match self.reports.inbox.next().await {
-            Frame::Text(text) => {
-                Some(serde_json::from_str(&text).unwrap_or(Err(CallError::Broken)))
-            }
-            Frame::Closed => None,
-        }
+        self.reports.answer().await
     }
 
     /// Asks for a sign of life.
@@ -147,6 +169,9 @@ impl Link {
 
     /// Waits for the next frame and takes what has arrived with it.
     pub async fn next(&self) -> Incoming {
+        if let Some(behind) = self.behind.take() {
+            return behind;
+        }
         let mut frames = String::new();
         let mut next = match self.inbox.next().await {
             Frame::Text(text) => Some(text),
@@ -154,9 +179,16 @@ impl Link {
         };
         self.waiting.set(false);
         while let Some(text) = next {
-            if text != PONG {
-                frames.push_str(&text);
-                frames.push('\n');
+            match control(&text) {
+                Some(control) if frames.is_empty() => return control,
+                Some(control) => {
+                    self.behind.replace(Some(control));
+                    break;
+                }
+                None => {
+                    frames.push_str(&text);
+                    frames.push('\n');
+                }
             }
             next = if frames.len() < MAX_BATCH_BYTES {
                 self.inbox.ready()
@@ -164,16 +196,23 @@ impl Link {
                 None
             };
         }
-        match (frames.is_empty(), self.is_open()) {
-            (false, _) => Incoming::Frames(frames),
-            (true, true) => Incoming::Pong,
-            (true, false) => Incoming::Closed,
-        }
+        Incoming::Frames(frames)
     }
 }
 
-/// [`FromSupervisor::Pong`] as it is sent.
-const PONG: &str = "\"pong\"";
+/// A message that is no event, by how it begins: events need not be looked into.
+fn control(text: &str) -> Option<Incoming> {
+    if !text.starts_with("\"pong") && !text.starts_with("{\"history_saved") {
+        return None;
+    }
+    match parse(text)? {
+        FromSupervisor::Pong => Some(Incoming::Pong),
+        FromSupervisor::HistorySaved { grant, success } => {
+            Some(Incoming::HistorySaved { grant, success })
+        }
+        FromSupervisor::Attached { .. } | FromSupervisor::Event { .. } => None,
+    }
+}
 
 fn parse(frame: &str) -> Option<FromSupervisor> {
     serde_json::from_str(frame).ok()

@@ -1,16 +1,21 @@
 use super::link::Link;
-use super::record::{Owner, Record, AGENT, COMMAND, INPUT, STATE};
+use super::record::{Owner, Record, AGENT, COMMAND, EXCLUDE, INPUT, PREPARED, STATE};
+use crate::checkpoint::key::{Content, Home};
+use crate::checkpoint::{Checkpoint, Task, Terms};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{
     self, CallResult, Class, HarnessCall, Refusal, SandboxCall, PRESET_HEADER, TIER_HEADER,
 };
+use crate::edge::grants::Desk;
 use crate::edge::platform::request::upgrade;
 use crate::edge::platform::{egress_fetcher, now, Address, Container, EgressClass, StartOptions};
-use crate::edge::{container, record, settings};
+use crate::edge::{container, record, settings, store};
 use crate::props::ContainerProps;
 use crate::secret::Label;
+use cloister_protocol::backup::{BACKUP_HOST, RESTORE_VARIABLE};
 use cloister_protocol::{Command, EPOCH_VARIABLE, EXEC_HOST, MODEL_HOST};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State, Stub};
 
@@ -26,11 +31,12 @@ pub(super) const LINGER_MS: u64 = 5_000;
 
 /// A harness: its container, the link to its supervisor, and the running turn.
 ///
-/// **Stored**: a row with the epoch of the newest container, the number of the newest link, the harness's thread and which
-/// turn runs; and rows with what that turn was asked and told. No public state. Which events are stored SessionDO knows.
+/// **Stored**: a row with the epoch of the newest container, the number of the newest link, the harness's thread, which
+/// turn runs and which checkpoint the container holds; rows with what that turn was asked and told; and its end, once its
+/// checkpoint is made. No public state. Which events are stored, and which checkpoint is committed, SessionDO knows.
 ///
 /// **Who may call**: the SessionDO of the same session (run, steer, results, interrupt, destroy) and HarnessEgress (authorize, the
-/// exec link), which has verified the container's identity. Requests are `POST /call` with a `HarnessCall`,
+/// exec link, grants), which has verified the container's identity. Requests are `POST /call` with a `HarnessCall`,
 /// `GET /authorize?epoch=`, and a WebSocket upgrade of `/exec?epoch=`, which is joined to the sandbox.
 ///
 /// **After a crash** between any two writes:
@@ -38,7 +44,10 @@ pub(super) const LINGER_MS: u64 = 5_000;
 /// - stored but not sent: the alarm, set before, sends it;
 /// - sent: the alarm attaches a new link and sends the turn and what it was told again, which the same supervisor ignores;
 ///   if that supervisor is gone, the outcome is unknown and the turn fails, it is never run again;
-/// - events delivered but not acknowledged: they are sent again from where SessionDO says it is.
+/// - events delivered but not acknowledged: they are sent again from where SessionDO says it is;
+/// - while a checkpoint is made: the supervisor says again that the turn has ended, and another is made;
+/// - the checkpoint made, its commit sent or not: the end is stored, and told again, also if the container is gone. What
+///   SessionDO has committed already, it does not commit again.
 #[durable_object]
 pub struct HarnessDO(Rc<Harness>);
 
@@ -54,6 +63,11 @@ pub(super) struct Harness {
     /// Whether what is stored could be read. Without it nothing is done: an epoch must never be given twice.
     readable: bool,
     pub(super) link: RefCell<Option<Rc<Link>>>,
+    pub(super) desk: Desk,
+    /// The history that a container fetches while it starts.
+    pub(super) restoring: Cell<Option<Task>>,
+    #[cfg(feature = "test-faults")]
+    pub(super) hold: super::hold::Hold,
 }
 
 impl DurableObject for HarnessDO {
@@ -68,6 +82,10 @@ impl DurableObject for HarnessDO {
             record: RefCell::new(stored.ok().flatten().unwrap_or_default()),
             readable,
             link: RefCell::default(),
+            desk: Desk::default(),
+            restoring: Cell::default(),
+            #[cfg(feature = "test-faults")]
+            hold: Default::default(),
         });
         // Intercepts do not outlive the process that registered them; a container does.
         let adopting = harness.clone();
@@ -92,6 +110,12 @@ impl DurableObject for HarnessDO {
             #[cfg(feature = "test-faults")]
             (Method::Post, "/abort") => {
                 crate::edge::platform::abort(&self.0.state)?;
+                Response::ok("")
+            }
+            #[cfg(feature = "test-faults")]
+            (Method::Post, "/hold") => {
+                let point = address.parameter("at").unwrap_or_default();
+                self.0.hold.at(point);
                 Response::ok("")
             }
             (_, _) => {
@@ -152,6 +176,7 @@ impl Harness {
                 };
                 calls::answer(self.tell(&turn_id, &name, command)?)
             }
+            HarnessCall::Grant(call) => self.desk.answer(call),
             HarnessCall::Interrupt { turn_id } => calls::answer(self.interrupt(&turn_id)?),
             HarnessCall::Destroy { turn_id } => {
                 let other = self.record.borrow().turn.as_ref().is_some_and(|turn| {
@@ -206,6 +231,8 @@ impl Harness {
         })?;
         record::remove(&storage, AGENT)?;
         record::remove(&storage, INPUT)?;
+        record::remove(&storage, EXCLUDE)?;
+        record::remove(&storage, PREPARED)?;
         record::remove_all(&storage, COMMAND, "")
     }
 
@@ -233,24 +260,74 @@ impl Harness {
         Container::of(&self.state)
     }
 
-    /// Starts the container unless it runs. A new instance has a new epoch, no thread and no events.
+    /// Makes the container ready for the running turn. One that certainly holds what the turn begins with is used again; any
+    /// other is destroyed, and a new instance, with a new epoch and no events, fetches its history before it starts.
     pub(super) async fn ensure_container(&self) -> Result<()> {
         let container = self.container()?;
-        if !container.running() {
+        let (turn, holds, epoch) = {
+            let record = self.record.borrow();
+            let turn = record.turn.clone().ok_or("no turn")?;
+            (turn, record.holds.clone(), record.epoch)
+        };
+        let wanted = turn.checkpoint.as_ref().map(|checkpoint| &checkpoint.id);
+        let same = holds.is_some() && holds.as_ref() == wanted;
+        if !container.running() || !(same || turn.prepared == Some(epoch)) {
             self.close_link();
-            self.update(|record| {
-                record.epoch += 1;
-                record.thread = None;
-            })?;
-            let epoch = self.record.borrow().epoch.to_string();
-            let env = [(EPOCH_VARIABLE.to_owned(), epoch)].into();
-            self.intercept().await?;
-            container.start(&StartOptions::new(container.image("harness")?, env))?;
-            container::watch(&self.state, &container, "harness");
+            container.destroy().await?;
+            self.start(&container, turn.checkpoint.as_ref()).await?;
         }
+        self.update(|record| {
+            let epoch = record.epoch;
+            record.holds = None;
+            if let Some(turn) = &mut record.turn {
+                turn.prepared = Some(epoch);
+            }
+        })?;
         container
             .keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS)
             .await
+    }
+
+    async fn start(&self, container: &Container, checkpoint: Option<&Checkpoint>) -> Result<()> {
+        let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
+        let home = Home::of_object(&owner.session);
+        let manifest = match checkpoint {
+            Some(checkpoint) => {
+                Some(store::manifest(&self.env, &home, &owner.session_id, checkpoint).await?)
+            }
+            None => None,
+        };
+        self.update(|record| {
+            record.epoch += 1;
+            record.holds = None;
+            record.thread = manifest
+                .as_ref()
+                .and_then(|manifest| manifest.thread.clone());
+        })?;
+        let epoch = self.record.borrow().epoch;
+        let mut env = BTreeMap::from([(EPOCH_VARIABLE.to_owned(), epoch.to_string())]);
+        self.end_restoring();
+        if let Some(manifest) = manifest {
+            let terms = Terms {
+                epoch,
+                expires_at: now() + LIMITS.save_deadline.as_millis() as u64,
+            };
+            let key = home.stream(&manifest.history.checkpoint, Content::History);
+            let (grant, task) = self.desk.fetch(terms, key, &manifest.history);
+            self.restoring.set(Some(task));
+            env.insert(RESTORE_VARIABLE.to_owned(), grant);
+        }
+        self.intercept().await?;
+        container.start(&StartOptions::new(container.image("harness")?, env))?;
+        container::watch(&self.state, container, "harness");
+        Ok(())
+    }
+
+    /// The container has its history, or will not get it any more.
+    pub(super) fn end_restoring(&self) {
+        if let Some(task) = self.restoring.take() {
+            self.desk.end(task);
+        }
     }
 
     /// The reserved hosts, and only those, lead to HarnessEgress; nothing else has a rule, so nothing else answers.
@@ -267,7 +344,8 @@ impl Harness {
         let to = egress_fetcher(self.state.as_raw(), EgressClass::Harness, &props)?;
         let container = self.container()?;
         container.intercept_http(MODEL_HOST, &to).await?;
-        container.intercept_http(EXEC_HOST, &to).await
+        container.intercept_http(EXEC_HOST, &to).await?;
+        container.intercept_http(BACKUP_HOST, &to).await
     }
 
     pub(super) fn close_link(&self) {

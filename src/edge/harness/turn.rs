@@ -1,11 +1,11 @@
 //! A turn in the harness: started once, watched until SessionDO has stored its end.
 use super::link::{Incoming, Link, Reports};
 use super::object::{Harness, HEARTBEAT_MS, LINGER_MS};
-use super::record::{ActiveTurn, Owner, AGENT, COMMAND, INPUT};
+use super::record::{ActiveTurn, Owner, AGENT, COMMAND, EXCLUDE, INPUT};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{
-    self, CallError, CallResult, Class, Refusal, Reported, RunTurn, SandboxCall, SandboxState,
-    SessionCall,
+    self, CallError, CallResult, Claim, Class, Refusal, Reported, RunTurn, SandboxCall,
+    SandboxState, SessionCall,
 };
 use crate::edge::container::within;
 use crate::edge::platform::now;
@@ -37,22 +37,26 @@ impl Harness {
         self.forget_turn(true)?;
         record::save(&self.state.storage(), AGENT, &run.agent)?;
         record::save(&self.state.storage(), INPUT, &run.input)?;
+        record::save(&self.state.storage(), EXCLUDE, &run.exclude)?;
         self.update(|record| {
             let environment = run.environment_id.as_deref();
             record.owner = Some(Owner {
                 session: run.tenant.object_name(&run.session_id),
+                session_id: run.session_id.clone(),
                 sandbox: environment.map(|environment| run.tenant.object_name(environment)),
             });
             record.turn = Some(ActiveTurn {
                 turn_id: run.turn_id.clone(),
                 preset: run.preset.clone(),
                 service_tier: run.service_tier.clone(),
+                checkpoint: run.checkpoint.clone(),
+                prepared: None,
                 sent_to: None,
                 interrupt: false,
             });
         })?;
         let turn_id = run.turn_id;
-        let result = self.clone().start().await;
+        let result = self.clone().begin().await;
         let failed = result.is_err() || matches!(result, Ok(Err(_)));
         // Another turn may have come meanwhile, if this one was given up.
         if failed && self.record.borrow_mut().turn_named(&turn_id).is_some() {
@@ -63,16 +67,27 @@ impl Harness {
     }
 
     /// Brings the stored turn to the supervisor: containers, link, command. Each step that is done already is skipped.
-    async fn start(self: Rc<Self>) -> Result<CallResult<()>> {
+    async fn begin(self: Rc<Self>) -> Result<CallResult<()>> {
         let _one = self.starting.lock().await;
-        let (sandbox, container) =
-            futures_util::join!(self.ensure_sandbox(), self.ensure_container());
-        container?;
-        if let Err(error) = sandbox? {
-            return Ok(Err(error));
-        }
-        let Some(link) = self.clone().ensure_link(START_DEADLINE).await? else {
-            return Ok(Err(Refusal::Unavailable.into()));
+        let mut tries = 0;
+        let link = loop {
+            tries += 1;
+            let (sandbox, container) =
+                futures_util::join!(self.ensure_sandbox(), self.ensure_container());
+            container?;
+            if let Err(error) = sandbox? {
+                return Ok(Err(error));
+            }
+            let link = self.clone().ensure_link(START_DEADLINE).await?;
+            self.end_restoring();
+            match link {
+                Some(link) => break link,
+                // Once more, in case the container was replaced while it fetched its history.
+                None if tries < 2 && self.record.borrow().turn.is_some() => {
+                    self.container()?.destroy().await?;
+                }
+                None => return Ok(Err(Refusal::Unavailable.into())),
+            }
         };
         self.send_turn(&link)?;
         Ok(Ok(()))
@@ -156,12 +171,23 @@ impl Harness {
     }
 
     async fn ensure_sandbox(&self) -> Result<CallResult<()>> {
-        let expires_at = now() + LIMITS.idle_timeout.as_millis() as u64 + 2 * HEARTBEAT_MS;
         let Some(sandbox) = self.sandbox()? else {
             return Ok(Ok(()));
         };
+        let claim = {
+            let record = self.record.borrow();
+            let owner = record.owner.clone().ok_or("no owner")?;
+            let turn = record.turn.clone().ok_or("no turn")?;
+            Claim {
+                expires_at: now() + LIMITS.idle_timeout.as_millis() as u64 + 2 * HEARTBEAT_MS,
+                turn_id: turn.turn_id,
+                session: owner.session,
+                session_id: owner.session_id,
+                checkpoint: turn.checkpoint,
+            }
+        };
         let state: CallResult<SandboxState> =
-            calls::call(&sandbox, &SandboxCall::Create { expires_at }).await;
+            calls::call(&sandbox, &SandboxCall::Create(claim)).await;
         Ok(state.map(drop))
     }
 
@@ -174,17 +200,9 @@ impl Harness {
             let record = self.record.borrow();
             (record.link, record.epoch)
         };
-        let to = upgrade(&format!("http://object/reports?epoch={epoch}"))?;
-        let answer = self.session()?.fetch_with_request(to).await?;
-        if answer.status_code() == 404 {
-            // The session is deleted: nobody waits for this turn.
+        let Some(reports) = self.open_reports(epoch).await? else {
             return Ok(None);
-        }
-        // One that does not answer now is asked again by the next heartbeat; the harness need not suffer for it.
-        let socket = answer.websocket().ok_or("the session does not answer")?;
-        let reports = Reports::open(socket)
-            .await?
-            .ok_or("the session does not answer")?;
+        };
         // Its end may have been stored, and not heard of here.
         let turn = self.record.borrow().turn.clone();
         if turn.is_some_and(|turn| turn.turn_id != reports.running) {
@@ -199,7 +217,22 @@ impl Harness {
         Ok(Some(link))
     }
 
-    fn session(&self) -> Result<Stub> {
+    /// Opens the way to SessionDO. `None` if the session is deleted: nobody waits for its turn.
+    pub(super) async fn open_reports(&self, epoch: u64) -> Result<Option<Reports>> {
+        let to = upgrade(&format!("http://object/reports?epoch={epoch}"))?;
+        let answer = self.session()?.fetch_with_request(to).await?;
+        if answer.status_code() == 404 {
+            return Ok(None);
+        }
+        // One that does not answer now is asked again by the next heartbeat; the harness need not suffer for it.
+        let socket = answer.websocket().ok_or("the session does not answer")?;
+        let reports = Reports::open(socket).await?;
+        reports
+            .ok_or("the session does not answer".into())
+            .map(Some)
+    }
+
+    pub(super) fn session(&self) -> Result<Stub> {
         let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
         calls::object(&self.env, Class::Session, &owner.session)
     }
@@ -226,19 +259,42 @@ impl Harness {
             };
             match select(pin!(frames), pin!(link.reported())).await {
                 Either::Left((Incoming::Frames(frames), _)) => {
+                    let (notice, frames) = match self.ending(&frames) {
+                        None => (None, frames),
+                        Some((before, ending)) => {
+                            if !before.is_empty() {
+                                link.report(None, &before)?;
+                                let Some(reported) = link.reported().await else {
+                                    return Ok(());
+                                };
+                                if !self.acknowledge(link, epoch, reported).await? {
+                                    return Ok(());
+                                }
+                            }
+                            match self.save(link, epoch, ending).await? {
+                                Some((notice, frames)) => (Some(notice), frames),
+                                None => return Ok(()),
+                            }
+                        }
+                    };
                     // A container without its harness ends first: a next turn may come with the answer.
                     if says_lost(&frames) {
                         self.container()?.destroy().await?;
                     }
-                    if self.stops_with(&frames) {
-                        self.quiet().await;
-                    }
-                    link.report(&frames)?;
+                    #[cfg(feature = "test-faults")]
+                    self.hold.pass(super::hold::PREPARED).await;
+                    link.report(notice.as_ref(), &frames)?;
                     waiting = true;
                 }
+                // Nobody waits for it any more.
+                Either::Left((Incoming::HistorySaved { .. }, _)) => {}
                 Either::Left((Incoming::Pong, _)) => {}
                 Either::Left((Incoming::Closed, _)) | Either::Right((None, _)) => return Ok(()),
                 Either::Right((Some(reported), _)) => {
+                    #[cfg(feature = "test-faults")]
+                    if matches!(&reported, Ok(reported) if !reported.ended.is_empty()) {
+                        self.hold.pass(super::hold::COMMITTED).await;
+                    }
                     waiting = false;
                     if !self.acknowledge(link, epoch, reported).await? {
                         return Ok(());
@@ -248,15 +304,8 @@ impl Harness {
         }
     }
 
-    /// Whether an interrupted turn may end with these frames.
-    fn stops_with(&self, frames: &str) -> bool {
-        let record = self.record.borrow();
-        let interrupted = record.turn.as_ref().is_some_and(|turn| turn.interrupt);
-        interrupted && frames.contains("turn_ended")
-    }
-
     /// Ends what an interrupted turn has left running in the sandbox, before its end is told: the next turn may come with it.
-    async fn quiet(&self) {
+    pub(super) async fn quiet(&self) {
         let Ok(Some(sandbox)) = self.sandbox() else {
             return;
         };
@@ -288,6 +337,8 @@ impl Harness {
                 self.container()?.destroy().await?;
                 Ok(false)
             }
+            // Another instance of this object has gone on with it.
+            Err(CallError::Refused(Refusal::Stale)) => Ok(false),
             // The session is deleted: nobody waits for it.
             Err(CallError::Refused(_)) => {
                 self.destroy().await?;
@@ -299,7 +350,7 @@ impl Harness {
 
     /// Stores what delivered events of the instance `epoch` mean here. Returns whether nothing runs any more. With the
     /// answer to them the next turn may have come, and even another instance: what is theirs is left alone.
-    fn remember(&self, epoch: u64, reported: &Reported) -> Result<bool> {
+    pub(super) fn remember(&self, epoch: u64, reported: &Reported) -> Result<bool> {
         if self.record.borrow().epoch != epoch {
             return Ok(false);
         }
@@ -362,7 +413,7 @@ impl Harness {
     /// Opens a new link to the supervisor that has the turn; one that does not answer is lost.
     async fn reattach(self: Rc<Self>, turn: &ActiveTurn) -> Result<()> {
         let started = match turn.sent_to {
-            None => self.clone().start().await?.is_ok(),
+            None => self.clone().begin().await?.is_ok(),
             Some(_) => {
                 let _one = self.starting.lock().await;
                 match self.clone().ensure_link(REATTACH_DEADLINE).await? {
@@ -385,6 +436,9 @@ impl Harness {
         log::event("harness_lost", &[("turn", turn_id)]);
         self.close_link();
         self.container()?.destroy().await?;
+        if self.deliver(turn_id).await? {
+            return Ok(());
+        }
         let call = SessionCall::HarnessLost {
             turn_id: turn_id.to_owned(),
         };

@@ -10,6 +10,11 @@ extern "C" {
     fn exports(this: &HasExports) -> Exports;
 
     type Exports;
+    #[wasm_bindgen(method, catch, js_name = BackupGateway)]
+    fn backup_gateway(
+        this: &Exports,
+        options: &JsValue,
+    ) -> std::result::Result<worker_sys::Fetcher, JsValue>;
     #[wasm_bindgen(method, catch, js_name = HarnessEgress)]
     fn harness_egress(
         this: &Exports,
@@ -25,6 +30,8 @@ extern "C" {
 /// Named entrypoints that containers' requests go to.
 #[derive(Clone, Copy, Debug)]
 pub enum EgressClass {
+    /// For what sandboxes store and fetch.
+    Backup,
     /// For harness containers.
     Harness,
     /// For sandbox containers.
@@ -40,6 +47,7 @@ pub fn egress_fetcher(
     let options = to_js(&serde_json::json!({ "props": props }))?;
     let exports = context.unchecked_ref::<HasExports>().exports();
     match class {
+        EgressClass::Backup => exports.backup_gateway(&options),
         EgressClass::Harness => exports.harness_egress(&options),
         EgressClass::Sandbox => exports.sandbox_egress(&options),
     }

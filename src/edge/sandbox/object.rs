@@ -1,17 +1,21 @@
 use super::files;
+use super::record::{Live, Record, STATE};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{
-    self, CallResult, Capabilities, ExecRequest, ExecResult, Refusal, SandboxCall, SandboxState,
+    self, CallResult, Capabilities, Claim, ExecRequest, ExecResult, Refusal, SandboxCall,
+    SandboxState,
 };
+use crate::edge::grants::Desk;
 use crate::edge::platform::{
-    egress_fetcher, now, Address, Container, EgressClass, Exec, StartOptions,
+    egress_fetcher, now, random, Address, Container, EgressClass, Exec, StartOptions,
 };
 use crate::edge::{container, record, settings};
 use crate::props::ContainerProps;
 use crate::secret::Label;
+use crate::tenant::hex;
 use base64::{engine::general_purpose::STANDARD, Engine};
+use cloister_protocol::backup::BACKUP_HOST;
 use cloister_protocol::{EXEC_PORT, WORKSPACE};
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -27,45 +31,40 @@ const QUIET_DEADLINE: Duration = Duration::from_secs(5);
 const JOIN_DEADLINE: Duration = Duration::from_secs(20);
 /// How long a started container may take until its exec server answers.
 const START_DEADLINE: Duration = Duration::from_secs(60);
+/// How long the exec server of a container that has run may take to answer.
+const READY_DEADLINE: Duration = Duration::from_secs(10);
 /// Props of intercepts are made anew at each start and each construction of the object, so this only bounds a leak.
 const PROPS_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// A sandbox: the container where commands run and files live.
 ///
-/// **Stored**: one row with the epoch of the newest container and when it expires.
+/// **Stored**: one row with the epoch of the newest container, when it expires, which turn has it and what it holds. Its
+/// grants are in memory alone.
 ///
-/// **Who may call**: the HarnessDO of the same session (create, renew, stop, the exec link) and, for exec and files, the
-/// code that will serve a public sandbox interface. Nothing from outside reaches it. Requests are `POST /call` with a
-/// `SandboxCall`, `GET` or `PUT /file?path=` whose body is the file, and a WebSocket upgrade of `/exec`, which is joined
-/// to the exec server.
+/// **Who may call**: the HarnessDO of the same session (create, save, renew, stop, the exec link); BackupGateway, which has
+/// verified the container's identity (grants); and, for exec and files, the code that will serve a public sandbox interface.
+/// Nothing from outside reaches it. Requests are `POST /call` with a `SandboxCall`, `GET` or `PUT /file?path=` whose body is
+/// the file, and a WebSocket upgrade of `/exec`, which is joined to the exec server.
 ///
 /// **After a crash** between any two writes: the epoch is stored before the container starts, so an instance is never
-/// given an epoch twice; a container that was started but is not known to answer is used if it answers and destroyed if
-/// it does not; an expiry that was not stored leaves the earlier one, whose alarm is set before it is stored.
+/// given an epoch twice. What a container holds is forgotten before it starts, and stored again when its workspace is whole
+/// and its marker written: one that was being started or restored is destroyed. That a turn has it is stored before the turn
+/// begins, and what it holds when all of it is in the store: without that it is not used for another turn. An expiry that
+/// was not stored leaves the earlier one, whose alarm is set before it is stored.
 #[durable_object]
 pub struct SandboxDO(Rc<Sandbox>);
 
 impl std::panic::RefUnwindSafe for SandboxDO {}
 impl std::panic::UnwindSafe for SandboxDO {}
 
-struct Sandbox {
+pub(super) struct Sandbox {
     state: State,
-    env: Env,
+    pub(super) env: Env,
     starting: futures_util::lock::Mutex<()>,
-    record: RefCell<Record>,
+    pub(super) record: RefCell<Record>,
     /// Whether what is stored could be read. Without it nothing is done: an epoch must never be given twice.
     readable: bool,
-}
-
-/// Name of the stored row.
-const STATE: &str = "state";
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Record {
-    /// Epoch of the newest container instance; 0 before the first.
-    epoch: u64,
-    /// When it is destroyed, Unix milliseconds.
-    expires_at: u64,
+    pub(super) desk: Desk,
 }
 
 impl DurableObject for SandboxDO {
@@ -79,6 +78,7 @@ impl DurableObject for SandboxDO {
             starting: Default::default(),
             record: RefCell::new(stored.ok().flatten().unwrap_or_default()),
             readable,
+            desk: Desk::default(),
         });
         // Intercepts do not outlive the process that registered them; a container does.
         let adopting = sandbox.clone();
@@ -125,7 +125,9 @@ impl DurableObject for SandboxDO {
 impl Sandbox {
     async fn answer(self: Rc<Self>, call: SandboxCall) -> Result<Response> {
         match call {
-            SandboxCall::Create { expires_at } => calls::answer(self.create(expires_at).await?),
+            SandboxCall::Create(claim) => calls::answer(self.create(claim).await?),
+            SandboxCall::Save(save) => calls::answer_with(self.save(*save).await?),
+            SandboxCall::Grant(call) => self.desk.answer(call),
             SandboxCall::Renew { expires_at } => calls::answer(self.renew(expires_at).await?),
             SandboxCall::Exec(request) => calls::answer(self.exec(request).await?),
             SandboxCall::List { path } => {
@@ -137,34 +139,85 @@ impl Sandbox {
         }
     }
 
-    fn container(&self) -> Result<Container> {
+    pub(super) fn container(&self) -> Result<Container> {
         Container::of(&self.state)
     }
 
-    /// Starts the container unless it runs, and waits until its exec server answers. Concurrent calls wait for one start.
-    async fn create(self: Rc<Self>, expires_at: u64) -> Result<CallResult<SandboxState>> {
+    /// Makes the sandbox ready for a turn. Concurrent calls wait for one another.
+    async fn create(self: Rc<Self>, claim: Claim) -> Result<CallResult<SandboxState>> {
         let _one = self.starting.lock().await;
         let container = self.container()?;
-        self.set_expiry(expires_at).await?;
-        let started = !container.running();
-        if started {
-            self.update(|record| record.epoch += 1)?;
-            let options = StartOptions::new(container.image("sandbox")?, limits());
-            self.intercept().await?;
-            container.start(&options)?;
-            container::watch(&self.state, &container, "sandbox");
+        self.set_expiry(claim.expires_at).await?;
+        let mut started = false;
+        if !self.holds(&container, &claim).await? {
+            started = true;
+            // Once more, in case the container was replaced meanwhile.
+            let begun =
+                self.start(&container, &claim).await? || self.start(&container, &claim).await?;
+            if !begun {
+                return Ok(Err(Refusal::Unavailable.into()));
+            }
         }
         self.keep_alive(&container).await?;
-        if !container::answers(&container, EXEC_PORT, "/readyz", START_DEADLINE).await {
-            container.destroy().await?;
-            return Ok(Err(Refusal::Unavailable.into()));
-        }
-        let Record { epoch, expires_at } = self.record.borrow().clone();
+        let Record {
+            epoch, expires_at, ..
+        } = self.record.borrow().clone();
         Ok(Ok(SandboxState {
             epoch,
             started,
             expires_at,
         }))
+    }
+
+    /// Whether the container that runs may be used for this turn, and if so, claims it. Any doubt means no.
+    async fn holds(&self, container: &Container, claim: &Claim) -> Result<bool> {
+        let Some(live) = self.record.borrow().live.clone() else {
+            return Ok(false);
+        };
+        let again = live.turn_id == claim.turn_id && live.holds.is_none();
+        let wanted = claim.checkpoint.as_ref().map(|checkpoint| &checkpoint.id);
+        let same = live.holds.is_some() && live.holds.as_ref() == wanted;
+        if !container.running() || !(again || same) {
+            return Ok(false);
+        }
+        let answers = container::answers(container, EXEC_PORT, "/readyz", READY_DEADLINE);
+        if !answers.await || (same && !self.marker_is(container, &live).await?) {
+            return Ok(false);
+        }
+        let live = Live {
+            turn_id: claim.turn_id.clone(),
+            holds: None,
+            ..live
+        };
+        self.update(|record| record.live = Some(live))?;
+        Ok(true)
+    }
+
+    /// Starts a new container and gives it what it must hold. Its marker is the last that is written there.
+    async fn start(&self, container: &Container, claim: &Claim) -> Result<bool> {
+        container.destroy().await?;
+        self.update(|record| {
+            record.epoch += 1;
+            record.live = None;
+        })?;
+        let options = StartOptions::new(container.image("sandbox")?, limits());
+        self.intercept().await?;
+        container.start(&options)?;
+        container::watch(&self.state, container, "sandbox");
+        self.keep_alive(container).await?;
+        let live = Live {
+            instance: hex(&random::<8>()),
+            turn_id: claim.turn_id.clone(),
+            holds: None,
+        };
+        let ready = container::answers(container, EXEC_PORT, "/readyz", START_DEADLINE).await
+            && self.fill(container, claim, &live).await?;
+        if !ready {
+            container.destroy().await?;
+            return Ok(false);
+        }
+        self.update(|record| record.live = Some(live))?;
+        Ok(true)
     }
 
     async fn renew(&self, expires_at: u64) -> Result<CallResult<SandboxState>> {
@@ -176,7 +229,9 @@ impl Sandbox {
         }
         self.set_expiry(expires_at).await?;
         self.keep_alive(&container).await?;
-        let Record { epoch, expires_at } = self.record.borrow().clone();
+        let Record {
+            epoch, expires_at, ..
+        } = self.record.borrow().clone();
         Ok(Ok(SandboxState {
             epoch,
             started: false,
@@ -244,19 +299,21 @@ impl Sandbox {
         }
     }
 
-    /// Every request of the container goes to SandboxEgress, under this instance's identity.
+    /// Requests to the store go to BackupGateway, all others to SandboxEgress, under this instance's identity. The first rule
+    /// that fits decides: no policy of a tenant sees what goes to the store.
     async fn intercept(&self) -> Result<()> {
         let key = settings::root_key(&self.env)?;
         let name = container::object_name(&self.state)?;
-        let props = ContainerProps::issue(
-            &key,
-            Label::SandboxEgress,
-            &name,
-            self.record.borrow().epoch,
-            now() + PROPS_LIFETIME_MS,
-        );
-        let to = egress_fetcher(self.state.as_raw(), EgressClass::Sandbox, &props)?;
-        self.container()?.intercept_everything(&to).await
+        let to = |label, class| {
+            let (epoch, expires_at) = (self.record.borrow().epoch, now() + PROPS_LIFETIME_MS);
+            let props = ContainerProps::issue(&key, label, &name, epoch, expires_at);
+            egress_fetcher(self.state.as_raw(), class, &props)
+        };
+        let container = self.container()?;
+        let backup = to(Label::Backup, EgressClass::Backup)?;
+        container.intercept_http(BACKUP_HOST, &backup).await?;
+        let egress = to(Label::SandboxEgress, EgressClass::Sandbox)?;
+        container.intercept_everything(&egress).await
     }
 
     async fn set_expiry(&self, expires_at: u64) -> Result<()> {
@@ -277,7 +334,7 @@ impl Sandbox {
         container.keep_alive(ms.max(1000)).await
     }
 
-    fn update(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
+    pub(super) fn update(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
         let mut changed = self.record.borrow().clone();
         change(&mut changed);
         record::save(&self.state.storage(), STATE, &changed)?;

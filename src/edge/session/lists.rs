@@ -25,6 +25,8 @@ pub enum List<'a> {
     },
     /// All subagents.
     Subagents,
+    /// All artifacts.
+    Artifacts,
 }
 
 #[derive(Deserialize)]
@@ -45,6 +47,12 @@ pub fn page(storage: &Storage, list: List<'_>, query: &ListQuery) -> Result<Opti
         List::ItemsOf { turn } => ("items", Some(("turn_id", turn))),
         List::Turns { subagent } => ("turns", Some(("subagent", subagent))),
         List::Subagents => ("subagents", None),
+        List::Artifacts => ("artifacts", None),
+    };
+    // What is deleted is still a cursor.
+    let visible = match list {
+        List::Artifacts => "deleted = 0",
+        List::Items { .. } | List::ItemsOf { .. } | List::Turns { .. } | List::Subagents => "TRUE",
     };
     let (beyond, direction) = match query.order {
         Order::Ascending => (">", "ASC"),
@@ -69,12 +77,19 @@ pub fn page(storage: &Storage, list: List<'_>, query: &ListQuery) -> Result<Opti
     }
     bindings.push(i64::from(rows_to_read(query.limit)).into());
     let select = format!(
-        "SELECT id, json FROM {table} WHERE {condition} ORDER BY position {direction} LIMIT ?"
+        "SELECT id, json FROM {table} WHERE {condition} AND {visible} ORDER BY position {direction} LIMIT ?"
     );
     let rows = storage.sql().exec(&select, bindings)?.to_array::<Row>()?;
     let page = Page::new(rows, query.limit, |row| &row.id);
     let page = page.try_map(|row| RawValue::from_string(row.json))?;
     Ok(Some(serde_json::value::to_raw_value(&page)?))
+}
+
+/// A page of a list that has nothing.
+pub fn empty(query: &ListQuery) -> Result<Box<RawValue>> {
+    let page = Page::new(Vec::<Row>::new(), query.limit, |row| &row.id);
+    let page = page.try_map(|row| RawValue::from_string(row.json))?;
+    Ok(serde_json::value::to_raw_value(&page)?)
 }
 
 /// A turn of the session's own agent, or of a subagent.

@@ -1,8 +1,9 @@
+use super::artifacts;
 use super::feed;
 use super::lists::{self, List};
 use super::steps::RETRY_MS;
 use crate::edge::calls::{self, CallResult, Class, HarnessCall, Refusal, SessionCall};
-use crate::edge::platform::{now, Address};
+use crate::edge::platform::{now, transaction_sync, Address};
 use crate::edge::record;
 use crate::turn::{place_of, Input, Session};
 use crate::wire::query::ListQuery;
@@ -19,16 +20,21 @@ use worker::{
 /// A session: its state machine, items, turns, event log, and the effects that are still to be carried out.
 ///
 /// **Stored**: the state in cells, of which each step writes what it changed; the event log in chunks; items, turns and
-/// subagents; the outbox; used idempotency keys; and which version the catalog has. Nothing before the session is created.
+/// subagents; artifacts, and what was published last under each path; the outbox; used idempotency keys; which version the
+/// catalog has; and which stored objects are garbage. Nothing before the session is created; after it is deleted, its garbage
+/// until that is gone.
 ///
 /// **Who may call**: the Gateway, for a caller whose tenant the catalog says the session belongs to, and the HarnessDO of
 /// this session. Requests are `POST /call` with a `SessionCall`, `GET /log?after=` for a page of the log, and WebSocket
 /// upgrades: `/events` for a listener, with `after=` to begin at a place in the log, and `/reports?epoch=` for the frames of
-/// a supervisor, one a line, each message answered with a `Reported` when it is stored.
+/// a supervisor, one a line, below a line for what HarnessDO itself has to say (a `Notice`, or nothing). Each message is
+/// answered with a `Reported` when it is stored.
 ///
 /// **After a crash** between any two writes: there are no two. Each call is one step or several, and one transaction, with
 /// the idempotency key that came with it, and the alarm is set in the same turn of the event loop, which the platform
-/// stores as one. An effect that was under way is carried out again; the catalog's copy is written again.
+/// stores as one. An effect that was under way is carried out again; the catalog's copy is written again; garbage is deleted
+/// again. What an attempt at a checkpoint stores is known before it is stored, and becomes garbage in the transaction that
+/// ends its turn, unless that commits it.
 #[durable_object]
 pub struct SessionDO(Rc<Core>);
 
@@ -50,6 +56,9 @@ pub(super) struct Core {
     pub(super) pending: Cell<bool>,
     /// Rows of the outbox that are being carried out.
     pub(super) under_way: RefCell<HashSet<i64>>,
+    /// When garbage is to be deleted, Unix milliseconds.
+    pub(super) sweep_at: Cell<Option<u64>>,
+    pub(super) sweeping: Cell<bool>,
 }
 
 impl DurableObject for SessionDO {
@@ -64,6 +73,8 @@ impl DurableObject for SessionDO {
             armed: Cell::default(),
             pending: Cell::default(),
             under_way: RefCell::default(),
+            sweep_at: Cell::default(),
+            sweeping: Cell::default(),
         };
         core.load();
         Self(Rc::new(core))
@@ -112,6 +123,9 @@ impl DurableObject for SessionDO {
         self.0.armed.set(Some(now() + RETRY_MS));
         self.0.arm(RETRY_MS).await?;
         let _ = self.0.take(vec![Input::Tick], |_| Ok(()))?;
+        if self.0.is_sweep_due() {
+            self.0.sweep();
+        }
         Response::ok("")
     }
 
@@ -122,8 +136,8 @@ impl DurableObject for SessionDO {
     ) -> Result<()> {
         record::require(self.0.readable.get())?;
         match (feed::epoch_of(&self.0.state, &socket), message) {
-            (Some(epoch), WebSocketIncomingMessage::String(frames)) => {
-                let reported = serde_json::to_string(&self.0.report(epoch, &frames)?)?;
+            (Some(epoch), WebSocketIncomingMessage::String(message)) => {
+                let reported = serde_json::to_string(&self.0.report(epoch, &message)?)?;
                 // Listeners come first: they wait for the words, HarnessDO only for the next batch.
                 self.0.state.wait_until(async move {
                     Delay::from(Duration::ZERO).await;
@@ -200,6 +214,29 @@ impl Core {
                 let found = lists::subagent(&self.state.storage(), &subagent);
                 calls::answer(self.found(found)?)
             }
+            SessionCall::Artifacts { environment, query } => {
+                let own = |session: &Session| {
+                    let id = session.identity.environment_id.as_deref();
+                    environment.is_none() || environment.as_deref() == id
+                };
+                calls::answer(match self.with(own) {
+                    Some(false) => Ok(lists::empty(&query)?),
+                    Some(true) | None => self.page(List::Artifacts, &query)?,
+                })
+            }
+            SessionCall::Artifact { id } => {
+                let found = artifacts::retrieve(&self.state.storage(), &id);
+                calls::answer(self.found(found)?)
+            }
+            SessionCall::ArtifactContent { id } => {
+                let found = artifacts::content(&self.state.storage(), &id);
+                calls::answer(self.found(found)?)
+            }
+            SessionCall::DeleteArtifact { id } => calls::answer(self.delete_artifact(&id)?),
+            SessionCall::Published => {
+                let published = artifacts::published(&self.state.storage());
+                calls::answer(self.found(published.map(Some))?)
+            }
             SessionCall::Place { event_id } => calls::answer(Ok(self.place(&event_id))),
             SessionCall::Delete => calls::answer(self.delete().await?),
             SessionCall::HarnessLost { turn_id } => {
@@ -251,11 +288,26 @@ impl Core {
         Ok(page.ok_or(Refusal::Invalid.into()))
     }
 
-    fn found(&self, found: Result<Option<Box<RawValue>>>) -> Result<CallResult<Box<RawValue>>> {
+    fn found<T>(&self, found: Result<Option<T>>) -> Result<CallResult<T>> {
         if self.with(|_| ()).is_none() {
             return Ok(Err(Refusal::NotFound.into()));
         }
         Ok(found?.ok_or(Refusal::NotFound.into()))
+    }
+
+    fn delete_artifact(self: &Rc<Self>, id: &str) -> Result<CallResult<()>> {
+        if self.with(|_| ()).is_none() {
+            return Ok(Err(Refusal::NotFound.into()));
+        }
+        let storage = self.state.storage();
+        let known = transaction_sync(&storage, || artifacts::delete(&storage, id, now()))?;
+        if !known {
+            return Ok(Err(Refusal::NotFound.into()));
+        }
+        self.note_garbage();
+        self.follow_up();
+        self.sweep();
+        Ok(Ok(()))
     }
 
     /// Place in the log of the event with this id, if what follows it is still there.
@@ -266,7 +318,7 @@ impl Core {
         })?
     }
 
-    async fn delete(&self) -> Result<CallResult<()>> {
+    async fn delete(self: &Rc<Self>) -> Result<CallResult<()>> {
         let settled = |session: &Session| {
             let name = session.identity.tenant.object_name(&session.public.id);
             session.is_settled().then_some(name)
@@ -286,10 +338,11 @@ impl Core {
         if matches!(self.with(settled), Some(None)) {
             return Ok(Err(Refusal::Conflict.into()));
         }
-        self.session.replace(None);
+        // The alarm first: it goes on if this process ends.
+        self.arm(RETRY_MS).await?;
+        self.forget()?;
         feed::close(&self.state);
-        self.state.storage().delete_alarm().await?;
-        self.state.storage().delete_all().await?;
+        self.sweep();
         Ok(Ok(()))
     }
 }

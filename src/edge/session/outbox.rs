@@ -102,6 +102,8 @@ impl Core {
                     environment_id: session.identity.environment_id.clone(),
                     preset: session.public.agent.model.clone(),
                     service_tier: session.service_tier(),
+                    checkpoint: session.checkpoint().cloned(),
+                    exclude: session.identity.exclude.clone(),
                     turn_id,
                     agent: session.agent_settings(),
                     input,

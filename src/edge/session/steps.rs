@@ -1,10 +1,10 @@
 //! What a session takes, each time one transaction: inputs of the client, frames of the supervisor, and the passing of time.
 use super::object::Core;
-use super::store::{self, Stored};
+use super::store::{self, Found, Stored};
 use super::{catalog, feed};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{
-    CallError, CallResult, ClientInput, InputError, Refusal, Reported, SessionCreation,
+    CallError, CallResult, ClientInput, InputError, Notice, Refusal, Reported, SessionCreation,
 };
 use crate::edge::platform::{now, random, transaction_sync};
 use crate::turn::{Input, Refused, Seeds, Session, Step, MAX_INPUT_BYTES, MAX_LOG_BYTES};
@@ -25,17 +25,26 @@ impl Core {
     pub(super) fn load(&self) {
         let stored = store::load(&self.state.storage());
         self.readable.set(stored.is_ok());
-        match stored.ok().flatten() {
-            Some(Stored {
-                session,
-                published,
-                pending,
-            }) => {
+        match stored {
+            Ok(Found::Session(stored)) => {
+                let Stored {
+                    session,
+                    published,
+                    pending,
+                    garbage,
+                } = *stored;
                 self.session.replace(Some(session));
                 self.published.set(published);
                 self.pending.set(pending);
+                if garbage {
+                    self.note_garbage();
+                }
             }
-            None => {
+            Ok(Found::Garbage) => {
+                self.session.replace(None);
+                self.note_garbage();
+            }
+            Ok(Found::Nothing) | Err(_) => {
                 self.session.replace(None);
             }
         }
@@ -109,17 +118,52 @@ impl Core {
         Ok(taken.map_err(InputError::Refused))
     }
 
-    /// Takes frames of the supervisor of the harness instance `epoch`, one a line, all or none. Frames that were taken before
-    /// are passed over; one that is missing, or is no event, means that the instance cannot be believed.
+    /// Takes a message of HarnessDO: what it has to say itself, and below it frames of the supervisor of the harness instance
+    /// `epoch`, one a line, all or none. Frames that were taken before are passed over; one that is missing, or is no event,
+    /// means that the instance cannot be believed.
     pub(super) fn report(
         self: &Rc<Self>,
         epoch: u64,
-        frames: &str,
+        message: &str,
     ) -> Result<CallResult<Reported>> {
+        let (notice, frames) = message.split_once('\n').ok_or("not a report")?;
+        let notice = match notice {
+            "" => None,
+            notice => Some(serde_json::from_str::<Notice>(notice)?),
+        };
+        let (running, attempt) = match self.with(|session| {
+            let running = session.running_turn().map(str::to_owned);
+            (running, session.attempt().cloned())
+        }) {
+            Some(found) => found,
+            None => return Ok(Err(Refusal::NotFound.into())),
+        };
         let Some(seen) = self.with(|session| session.seen(epoch)) else {
             return Ok(Err(Refusal::NotFound.into()));
         };
         let mut inputs = Vec::new();
+        let mut announced = None;
+        match notice {
+            None => {}
+            Some(Notice::Saving {
+                turn_id,
+                checkpoint,
+            }) => {
+                announced = Some(checkpoint.clone());
+                inputs.push(Input::Saving {
+                    turn_id,
+                    checkpoint,
+                });
+            }
+            // Of an attempt that was given up: another is being made, and ends the turn.
+            Some(Notice::Saved { turn_id, saved })
+                if running.as_ref() == Some(&turn_id) && attempt.as_ref() != Some(&saved.id) =>
+            {
+                return Ok(Err(Refusal::Stale.into()))
+            }
+            Some(Notice::Saved { turn_id, saved }) => inputs.push(Input::Saved { turn_id, saved }),
+            Some(Notice::Unsaved { turn_id, why }) => inputs.push(Input::Unsaved { turn_id, why }),
+        }
         let mut reported = Reported {
             last: seen,
             ..Reported::default()
@@ -167,6 +211,13 @@ impl Core {
             // What a harness reports is never refused.
             let _ = self.take(inputs, |_| Ok(()))?;
         }
+        if announced.is_some() {
+            let attempt = self.with(|session| {
+                let taken = session.attempt() == announced.as_ref();
+                session.save_until().filter(|_| taken)
+            });
+            reported.saving = attempt.flatten();
+        }
         Ok(Ok(reported))
     }
 
@@ -198,6 +249,7 @@ impl Core {
                 random: &mut random,
                 turn_deadline: LIMITS.turn_deadline.as_millis() as u64,
                 cancel_deadline: LIMITS.cancel_deadline.as_millis() as u64,
+                save_deadline: LIMITS.save_deadline.as_millis() as u64,
             };
             let stepped = inputs
                 .into_iter()
@@ -212,7 +264,7 @@ impl Core {
                             session.log_trimmed(bytes, last);
                         }
                     }
-                    store::save(&storage, &session.take_changes()?, &step)
+                    store::save(&storage, session, &step)
                 })
                 .map(Ok),
             }
@@ -227,6 +279,10 @@ impl Core {
         }
         if self.pending.get() {
             self.dispatch()?;
+        }
+        if !step.garbage.is_empty() {
+            self.note_garbage();
+            self.sweep();
         }
         self.follow_up();
         Ok(Ok(()))
@@ -249,6 +305,7 @@ impl Core {
         let wanted = wake_at
             .into_iter()
             .chain(retry.then(|| now() + RETRY_MS))
+            .chain(self.sweep_at.get().map(|at| at.max(now() + 1)))
             .min();
         // An alarm that comes earlier does no harm: it looks, and is set again.
         let keep = match (self.armed.get(), wanted) {

@@ -1,4 +1,5 @@
 //! The session's tables.
+use super::artifacts;
 use crate::turn::{CellKind, CellWrite, Chunk, Effect, Ends, ItemWrite, Session, Step, TextWrite};
 use serde::{Deserialize, Serialize};
 use worker::{Result, SqlStorageValue, Storage};
@@ -40,15 +41,41 @@ pub struct Stored {
     pub published: u64,
     /// Whether effects are not done.
     pub pending: bool,
+    /// Whether there is garbage.
+    pub garbage: bool,
+}
+
+/// What is stored here.
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// What a deleted session has left: garbage.
+    Garbage,
+    /// A session.
+    Session(Box<Stored>),
 }
 
 /// Makes the tables, for a session that is about to be written.
 pub fn init(storage: &Storage) -> Result<()> {
-    storage.sql().exec(SCHEMA, None).map(drop)
+    storage.sql().exec(SCHEMA, None)?;
+    storage.sql().exec(artifacts::SCHEMA, None).map(drop)
+}
+
+/// Forgets everything. The tables stay.
+pub fn clear(storage: &Storage) -> Result<()> {
+    #[derive(Deserialize)]
+    struct Table {
+        name: String,
+    }
+    let select = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
+    for Table { name } in storage.sql().exec(select, None)?.to_array::<Table>()? {
+        run(storage, &format!("DELETE FROM {name}"), Vec::new())?;
+    }
+    Ok(())
 }
 
 /// What is stored, if a session is. Reads what its running turn and its waiting input need, and no history.
-pub fn load(storage: &Storage) -> Result<Option<Stored>> {
+pub fn load(storage: &Storage) -> Result<Found> {
     #[derive(Deserialize)]
     struct Cell {
         kind: String,
@@ -62,7 +89,7 @@ pub fn load(storage: &Storage) -> Result<Option<Stored>> {
     let sql = storage.sql();
     let tables = "SELECT COUNT(*) AS number FROM sqlite_master WHERE name = 'cells'";
     if sql.exec(tables, None)?.one::<Number>()?.number == 0 {
-        return Ok(None);
+        return Ok(Found::Nothing);
     }
     let cells = sql
         .exec("SELECT kind, number, json FROM cells", None)?
@@ -77,20 +104,25 @@ pub fn load(storage: &Storage) -> Result<Option<Stored>> {
     let texts = "SELECT open, part, delta FROM texts ORDER BY position";
     let texts = sql.exec(texts, None)?.to_array::<TextWrite>()?;
     let Some(session) = Session::load(cells, texts)? else {
-        return Ok(None);
+        return Ok(Found::Garbage);
     };
     let published = "SELECT COALESCE(MAX(version), 0) AS number FROM published";
     let pending = "SELECT COUNT(*) AS number FROM outbox";
-    Ok(Some(Stored {
+    let garbage = "SELECT COUNT(*) AS number FROM garbage";
+    Ok(Found::Session(Box::new(Stored {
         session,
         published: sql.exec(published, None)?.one::<Number>()?.number,
         pending: sql.exec(pending, None)?.one::<Number>()?.number > 0,
-    }))
+        garbage: sql.exec(garbage, None)?.one::<Number>()?.number > 0,
+    })))
 }
 
 /// Writes what a step changed.
-pub fn save(storage: &Storage, cells: &[CellWrite], step: &Step) -> Result<()> {
-    for CellWrite { kind, number, json } in cells {
+pub fn save(storage: &Storage, session: &mut Session, step: &Step) -> Result<()> {
+    let cells = session.take_changes()?;
+    artifacts::publish(storage, &session.home(), &step.artifacts)?;
+    artifacts::throw_away(storage, &step.garbage)?;
+    for CellWrite { kind, number, json } in &cells {
         match json {
             Some(json) => run(
                 storage,

@@ -5,7 +5,7 @@
 #
 # Formatting, shell scripts, clippy for this machine and for Wasm, licences and sources of the crates, then all tests of
 # the workspace: unit tests, tests of the container programs, and end to end with the runner, real containers and both
-# official SDKs. With a TEST NAME only tests whose name contains it, without the checks before them.
+# official SDKs; and each fuzz target for a few seconds. With a TEST NAME only tests whose name contains it, without the checks before them.
 #
 #   --yes   do not ask before setup changes the system; CI=true means the same
 set -euo pipefail
@@ -53,6 +53,10 @@ say "Testing."
 status=0
 cargo test --workspace --locked --no-fail-fast -- "${names[@]}" || status=$?
 [ $status -eq 0 ] || failed+=("tests: see the failures above; one alone: ./dev test NAME")
+
+# A few seconds each: enough to find what is shallow. Longer: fuzz/run.sh TARGET SECONDS.
+fuzz() { for target in fuzz/src/bin/*.rs; do sh fuzz/run.sh "$(basename "$target" .rs)" 5 || return; done; }
+[ ${#names[@]} -gt 0 ] || step "fuzz targets" "what was found is in fuzz/artifacts; the log says which target" fuzz
 
 if [ ${#failed[@]} -gt 0 ]; then
   printf '\nFailed:\n' >&2

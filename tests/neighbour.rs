@@ -18,7 +18,15 @@ fn forged_props_and_exported_functions_reach_nothing() {
         let refused = result["refused"].as_str().unwrap_or_default();
         assert!(refused.contains("does not implement"), "{name}: {result}");
     }
-    for entrypoint in ["forgedHarness", "emptyHarness"] {
+    let entrypoints = [
+        "forgedHarness",
+        "emptyHarness",
+        "forgedBackup",
+        "emptyBackup",
+        "forgedAnnouncement",
+        "forgedFetch",
+    ];
+    for entrypoint in entrypoints {
         assert_eq!(answer[entrypoint]["status"], 403, "{answer}");
         assert!(
             answer[entrypoint]["body"]
@@ -36,6 +44,7 @@ fn forged_props_and_exported_functions_reach_nothing() {
         "{answer}"
     );
     assert_eq!(answer["withoutKey"]["status"], 401, "{answer}");
+    assert_eq!(gateway.objects(), [], "nothing is stored");
     assert!(model.requests().is_empty());
 }
 

@@ -10,10 +10,12 @@
 mod client;
 mod docker;
 mod process;
+mod store;
 
 pub use client::{Client, Stream};
 pub use docker::{cut_connections, docker, processes, shell, sidecar, Docker, Process};
 pub use process::{key, Gateway, Model};
+pub use store::{flip, Object};
 
 use std::time::{Duration, Instant};
 

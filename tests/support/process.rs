@@ -233,7 +233,12 @@ impl Gateway {
         self.stored_rows("*DO*/metadata.sqlite", "_cf_ALARM", query)
     }
 
-    fn stored_rows(&self, files: &str, table: &str, query: &str) -> Vec<serde_json::Value> {
+    pub(super) fn stored_rows(
+        &self,
+        files: &str,
+        table: &str,
+        query: &str,
+    ) -> Vec<serde_json::Value> {
         let mut command = Command::new(setting("CLOISTER_NODE"));
         command.args(["--no-warnings", "--input-type=module", "-e", STORED_ROWS]);
         command.env("FILES", self.state().join("**").join(files));

@@ -147,6 +147,7 @@ impl Sandbox {
     async fn create(self: Rc<Self>, claim: Claim) -> Result<CallResult<SandboxState>> {
         let _one = self.starting.lock().await;
         let container = self.container()?;
+        let asked_at = now();
         self.set_expiry(claim.expires_at).await?;
         let mut started = false;
         if !self.holds(&container, &claim).await? {
@@ -157,6 +158,9 @@ impl Sandbox {
             if !begun {
                 return Ok(Err(Refusal::Unavailable.into()));
             }
+            // What that took is not idle time.
+            self.set_expiry(claim.expires_at + (now() - asked_at))
+                .await?;
         }
         self.keep_alive(&container).await?;
         let Record {
@@ -204,7 +208,8 @@ impl Sandbox {
         self.intercept().await?;
         container.start(&options)?;
         container::watch(&self.state, container, "sandbox");
-        self.keep_alive(container).await?;
+        let longest = START_DEADLINE + LIMITS.save_deadline;
+        container.keep_alive(longest.as_millis() as u64).await?;
         let live = Live {
             instance: hex(&random::<8>()),
             turn_id: claim.turn_id.clone(),

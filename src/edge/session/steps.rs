@@ -305,7 +305,7 @@ impl Core {
         let wanted = wake_at
             .into_iter()
             .chain(retry.then(|| now() + RETRY_MS))
-            .chain(self.sweep_at.get().map(|at| at.max(now() + 1)))
+            .chain(self.sweep_at.get().map(|at| at.max(now() + RETRY_MS)))
             .min();
         // An alarm that comes earlier does no harm: it looks, and is set again.
         let keep = match (self.armed.get(), wanted) {

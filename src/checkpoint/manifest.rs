@@ -50,6 +50,17 @@ pub enum ManifestError {
     Version,
 }
 
+impl ManifestError {
+    /// Stable code for logs.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Digest => "digest",
+            Self::Invalid => "invalid",
+            Self::Version => "version",
+        }
+    }
+}
+
 impl Manifest {
     /// A manifest of this version.
     pub fn new(

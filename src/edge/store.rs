@@ -1,4 +1,5 @@
 //! Objects in R2, by the parts of the Worker that know their keys.
+use super::log;
 use crate::checkpoint::key::Home;
 use crate::checkpoint::{Checkpoint, CheckpointId, Digest, Manifest, MAX_MANIFEST_BYTES};
 use worker::{Bucket, Env, Result};
@@ -11,28 +12,25 @@ pub fn bucket(env: &Env) -> Result<Bucket> {
     env.bucket("FILES")
 }
 
-/// The manifest of a committed checkpoint. Anything but the manifest that was committed is an error.
+/// The manifest of a committed checkpoint. `None` if it is not there, or is not the one that was committed: it never will be.
 pub async fn manifest(
     env: &Env,
     home: &Home,
     session_id: &str,
     checkpoint: &Checkpoint,
-) -> Result<Manifest> {
-    let object = bucket(env)?
-        .get(home.manifest(&checkpoint.id))
-        .execute()
-        .await?;
-    let object = object.ok_or("the manifest is missing")?;
-    if object.size() > MAX_MANIFEST_BYTES {
-        return Err("the manifest is too large".into());
+) -> Result<Option<Manifest>> {
+    let bucket = bucket(env)?;
+    let object = bucket.get(home.manifest(&checkpoint.id)).execute().await?;
+    let Some(object) = object.filter(|object| object.size() <= MAX_MANIFEST_BYTES) else {
+        log::event("manifest_unusable", &[("reason", "missing")]);
+        return Ok(None);
+    };
+    let body = object.body().ok_or("the manifest has no body")?;
+    let read = Manifest::read(&body.bytes().await?, &checkpoint.manifest, session_id);
+    if let Err(error) = read {
+        log::event("manifest_unusable", &[("reason", error.code())]);
     }
-    let bytes = object
-        .body()
-        .ok_or("the manifest has no body")?
-        .bytes()
-        .await?;
-    Manifest::read(&bytes, &checkpoint.manifest, session_id)
-        .map_err(|error| format!("the manifest cannot be used: {error:?}").into())
+    Ok(read.ok())
 }
 
 /// Writes the manifest of a checkpoint, whose other objects are all stored.

@@ -302,7 +302,7 @@ impl Harness {
                 let home = self.home()?;
                 let id = &owner.session_id;
                 let manifest = store::manifest(&self.env, &home, id, &checkpoint).await?;
-                Ok(manifest.workspace)
+                Ok(manifest.ok_or("the manifest is gone")?.workspace)
             }
             None => Ok(None),
         }

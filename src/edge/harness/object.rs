@@ -262,7 +262,8 @@ impl Harness {
 
     /// Makes the container ready for the running turn. One that certainly holds what the turn begins with is used again; any
     /// other is destroyed, and a new instance, with a new epoch and no events, fetches its history before it starts.
-    pub(super) async fn ensure_container(&self) -> Result<()> {
+    /// Gives false if what it must hold cannot be had any more.
+    pub(super) async fn ensure_container(&self) -> Result<bool> {
         let container = self.container()?;
         let (turn, holds, epoch) = {
             let record = self.record.borrow();
@@ -274,7 +275,9 @@ impl Harness {
         if !container.running() || !(same || turn.prepared == Some(epoch)) {
             self.close_link();
             container.destroy().await?;
-            self.start(&container, turn.checkpoint.as_ref()).await?;
+            if !self.start(&container, turn.checkpoint.as_ref()).await? {
+                return Ok(false);
+            }
         }
         self.update(|record| {
             let epoch = record.epoch;
@@ -285,15 +288,21 @@ impl Harness {
         })?;
         container
             .keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS)
-            .await
+            .await?;
+        Ok(true)
     }
 
-    async fn start(&self, container: &Container, checkpoint: Option<&Checkpoint>) -> Result<()> {
+    async fn start(&self, container: &Container, checkpoint: Option<&Checkpoint>) -> Result<bool> {
         let owner = self.record.borrow().owner.clone().ok_or("no owner")?;
         let home = Home::of_object(&owner.session);
         let manifest = match checkpoint {
             Some(checkpoint) => {
-                Some(store::manifest(&self.env, &home, &owner.session_id, checkpoint).await?)
+                let id = &owner.session_id;
+                let manifest = store::manifest(&self.env, &home, id, checkpoint).await?;
+                if manifest.is_none() {
+                    return Ok(false);
+                }
+                manifest
             }
             None => None,
         };
@@ -320,7 +329,7 @@ impl Harness {
         self.intercept().await?;
         container.start(&StartOptions::new(container.image("harness")?, env))?;
         container::watch(&self.state, container, "harness");
-        Ok(())
+        Ok(true)
     }
 
     /// The container has its history, or will not get it any more.

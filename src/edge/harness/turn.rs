@@ -74,7 +74,9 @@ impl Harness {
             tries += 1;
             let (sandbox, container) =
                 futures_util::join!(self.ensure_sandbox(), self.ensure_container());
-            container?;
+            if !container? {
+                return Ok(Err(Refusal::Unavailable.into()));
+            }
             if let Err(error) = sandbox? {
                 return Ok(Err(error));
             }

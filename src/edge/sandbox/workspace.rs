@@ -54,6 +54,16 @@ fn limits() -> Vec<String> {
     .concat()
 }
 
+/// What a new container gets.
+enum Held {
+    /// An empty workspace.
+    Nothing,
+    /// A stored one.
+    Workspace(Home, Stream),
+    /// What was committed cannot be had any more.
+    Unusable,
+}
+
 impl Sandbox {
     /// Whether the container has the marker that it must have.
     pub(super) async fn marker_is(&self, container: &Container, live: &Live) -> Result<bool> {
@@ -69,9 +79,13 @@ impl Sandbox {
         live: &Live,
     ) -> Result<bool> {
         let marker = live.marker();
-        let Some((home, stream)) = self.held(claim).await? else {
-            let mark = arguments(["mark", "--marker", &marker]);
-            return Ok(packer(container, mark, MARKER_DEADLINE).await == Some(0));
+        let (home, stream) = match self.held(claim).await? {
+            Held::Workspace(home, stream) => (home, stream),
+            Held::Nothing => {
+                let mark = arguments(["mark", "--marker", &marker]);
+                return Ok(packer(container, mark, MARKER_DEADLINE).await == Some(0));
+            }
+            Held::Unusable => return Ok(false),
         };
         let epoch = self.record.borrow().epoch;
         let terms = Terms {
@@ -92,13 +106,17 @@ impl Sandbox {
     }
 
     /// The stored workspace that the turn begins with.
-    async fn held(&self, claim: &Claim) -> Result<Option<(Home, Stream)>> {
+    async fn held(&self, claim: &Claim) -> Result<Held> {
         let Some(checkpoint) = &claim.checkpoint else {
-            return Ok(None);
+            return Ok(Held::Nothing);
         };
         let home = Home::of_object(&claim.session);
         let manifest = store::manifest(&self.env, &home, &claim.session_id, checkpoint).await?;
-        Ok(manifest.workspace.map(|stream| (home, stream)))
+        Ok(match manifest.map(|manifest| manifest.workspace) {
+            Some(Some(stream)) => Held::Workspace(home, stream),
+            Some(None) => Held::Nothing,
+            None => Held::Unusable,
+        })
     }
 
     /// Stores the workspace, and what the turn has made for the user.

@@ -128,6 +128,10 @@ impl Walk {
             return;
         };
         let device = stat.st_dev;
+        // It may lie inside an earlier one, which has been there already.
+        if !self.seen.insert((device, stat.st_ino)) {
+            return;
+        }
         let Ok(root) = Dir::new(root) else { return };
         let mut open = vec![root];
         while let Some(folder) = open.last_mut() {

@@ -1,25 +1,27 @@
 #!/usr/bin/env bash
 # Measures the gateway, each figure against its baseline in the same run, after setup.
 #
-# Usage: ./dev bench [--yes] [--only FIGURE,…] [--rounds N]
+# Usage: ./dev bench [--yes] [--only FIGURE,…] [--rounds N] [--workspace MIB,FILES]
 #
 # Prints one table and writes every sample to .setup/bench.json. The rounds of a figure and of its baseline alternate;
 # medians of rounds are shown. Nothing else should run on the machine meanwhile. Figures:
 #
-#   size      gzip of what wrangler would upload
-#   start     start of workerd to the first answer, against a Worker of one line
-#   cold      creation of a session to the harness's first event, against docker run of both images
-#   model     a model call through HarnessEgress, and the way of a word back to the API client, against the provider alone
-#   route     requests per second of a list, against the same route in JavaScript
-#   requests  requests per second of creation and retrieval, against one statement in a Durable Object in JavaScript
-#   events    the way of an event from the harness to an API client: time, rate, gaps
-#   replay    64 clients that read a log of 100,000 events at the same time
+#   size        gzip of what wrangler would upload
+#   start       start of workerd to the first answer, against a Worker of one line
+#   checkpoint  backup and restore of a workspace, against one stream of its bytes to R2 and back; memory meanwhile
+#   cold        creation of a session to the harness's first event, against docker run of both images
+#   model       a model call through HarnessEgress, and the way of a word back to the API client, against the provider alone
+#   route       requests per second of a list, against the same route in JavaScript
+#   requests    requests per second of creation and retrieval, against one statement in a Durable Object in JavaScript
+#   events      the way of an event from the harness to an API client: time, rate, gaps
+#   replay      64 clients that read a log of 100,000 events at the same time
 #
 # For the last two a stand-in for Codex (tests/load) is built into an image of its own. State is kept under TMPDIR, so what
 # is stored on the way is stored at the speed of that file system.
 #
-#   --yes      do not ask before setup changes the system; CI=true means the same
-#   --rounds   how many; default: 5
+#   --yes        do not ask before setup changes the system; CI=true means the same
+#   --rounds     how many; default: 5
+#   --workspace  of the checkpoints; default: 512,10000, which takes 4 GiB of disk meanwhile
 #
 # A missed target is shown in the table and is no failure.
 set -euo pipefail
@@ -32,7 +34,7 @@ options=() only=''
 while [ $# -gt 0 ]; do
   case $1 in
     --yes) yes=yes ;;
-    --only | --rounds)
+    --only | --rounds | --workspace)
       [ $# -ge 2 ] || wrong_usage bench "$1 needs a value"
       [ "$1" != --only ] || only=$2
       options+=("$1" "$2")

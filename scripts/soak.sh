@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Runs the long tests, after setup: many kills, much history, many objects, slow readers.
+# Runs the long tests, after setup: many kills, much history, many objects, slow readers, large workspaces.
 #
 # Usage: ./dev soak [--yes] [TEST NAME…]
 #
 # These are the tests of tests/soak.rs, one after another, and a million steps of random walks through the session's state
 # machine; about an hour on two cores. With a TEST NAME only those whose name contains it. They print what they measure. A
 # failed run of kills says how to repeat it with ./dev test.
+#
+# f7, the workspace of 5 GiB, needs 20 GiB of disk for containers and TMPDIR. CLOISTER_SOAK_GIB=N makes it smaller.
 #
 #   --yes   do not ask before setup changes the system; CI=true means the same
 set -euo pipefail
@@ -41,6 +43,18 @@ found=$("${soak[@]}" --list "${names[@]}" 2>/dev/null | grep -c ': test$' || tru
 # Otherwise a name that fits nothing would pass.
 [ "$found" -gt 0 ] || asked $walks ||
   fail "there is no long test whose name contains '${names[*]}'." "see them all: cargo test --test soak -- --list"
+
+large=f7_a_workspace_of_5_gib_is_byte_identical
+room=$((4 * ${CLOISTER_SOAK_GIB:-5}))
+# need_room FOLDER
+need_room() {
+  [ "$(df --output=avail --block-size=1G "$1" | tail -n 1)" -ge $room ] ||
+    fail "$large needs $room GiB in $1, and there is less." "make room, or let it be smaller: CLOISTER_SOAK_GIB=1 ./dev soak"
+}
+if asked $large; then
+  need_room "${TMPDIR:-/tmp}"
+  need_room "$(docker info --format '{{.DockerRootDir}}')"
+fi
 
 say "Soaking."
 started=$SECONDS

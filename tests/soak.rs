@@ -1,4 +1,4 @@
-//! The long versions: many kills, much history, many objects, slow readers. `./dev soak` runs them.
+//! The long versions: many kills, much history, many objects, slow readers, large workspaces. `./dev soak` runs them.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,9 +14,10 @@ use kit::check::wrong_records;
 use kit::subject::{Request, Script, Subject};
 use serde_json::json;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use support::{Gateway, Model};
+use support::{docker, Gateway, Model};
 
 const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
 
 /// As in `./dev test`, ten times, with other seeds each time it is run.
 #[test]
@@ -159,4 +160,112 @@ fn c11_a_reader_that_stops_for_a_minute() {
         .zip(&seen)
         .position(|(event, seen)| event["event_id"] != *seen);
     assert_eq!((missed, seen.len()), (None, stored.len() - from));
+}
+
+/// A whole turn of commands, which completes: what each printed.
+fn outputs(subject: &mut Subject, commands: &[String], round: u64) -> Vec<String> {
+    let shell = |line| json!({ "shell": line, "args": { "yield_time_ms": 30_000 } });
+    let mut steps: Vec<_> = commands.iter().map(shell).collect();
+    steps.push(json!({ "say": "Done." }));
+    subject.ask(
+        Request::Turn(Script {
+            steps,
+            ..Script::default()
+        }),
+        round,
+    );
+    subject
+        .settle(Instant::now() + Duration::from_secs(30 * 60))
+        .unwrap();
+    let turn = subject.client.whole(&subject.id, "turns").pop().unwrap();
+    assert_eq!(turn["status"], "completed", "{turn}");
+    let items = subject.client.whole(&subject.id, "items");
+    let of_turn = items
+        .iter()
+        .filter(|item| item["turn_id"] == turn["id"] && item["type"] == "command_execution");
+    of_turn
+        .map(|item| item["output"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// Files that no compression makes smaller, each as large as the sandbox lets it be: they are stored, both containers are
+/// lost, and they come back byte by byte, while the gateway holds a bounded part of them.
+///
+/// Stored is the workspace, and of its checkpoints the old one while the new is made: three times its size is needed on disk.
+#[test]
+#[ignore = "long: ./dev soak"]
+fn f7_a_workspace_of_5_gib_is_byte_identical() {
+    let gib = std::env::var("CLOISTER_SOAK_GIB");
+    let gib = gib.map_or(5, |gib| gib.parse::<usize>().expect("a number"));
+    let model = Model::start();
+    let gateway = Gateway::start(&model);
+    let mut subject = Subject::start(&gateway, "huge");
+    let make = (0..gib).map(|n| {
+        format!(
+            "head -c {GIB} /dev/urandom > file{n}; chmod 64{} file{n}",
+            n % 8
+        )
+    });
+    let look = (0..gib).map(|n| format!("sha256sum file{n}; stat -c '%a %s %y' file{n}"));
+    let look: Vec<_> = look.collect();
+
+    let (pid, before) = gateway.workerd();
+    let wasm_before = wasm_memory(pid);
+    // From here on the kernel notes the most that the process holds.
+    std::fs::write(format!("/proc/{pid}/clear_refs"), "5").unwrap();
+    let begun = Instant::now();
+    let both: Vec<_> = make.chain(look.clone()).collect();
+    let made = outputs(&mut subject, &both, 1).split_off(gib);
+    let stored = begun.elapsed();
+    let whole = made.iter().filter(|output| output.len() > 64).count();
+    assert_eq!(whole, gib, "{made:?}");
+    docker(&[
+        "rm",
+        "-f",
+        &gateway.docker().harness(),
+        &gateway.docker().sandbox(),
+    ]);
+    let begun = Instant::now();
+    let restored = outputs(&mut subject, &look, 2);
+    assert_eq!(restored, made);
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = most.unwrap().trim().trim_end_matches(" kB");
+    let grown = (kib.parse::<u64>().unwrap() * 1024).saturating_sub(before);
+    let wasm = wasm_memory(pid) - wasm_before;
+    eprintln!(
+        "{gib} GiB: made, looked at and stored in {stored:?}; restored, looked at and stored in {:?}; \
+         at most {} MiB more, {} KiB of them in the Worker's own memory",
+        begun.elapsed(),
+        grown / MIB,
+        wasm / 1024
+    );
+    assert!(wasm <= 16 * MIB, "{wasm} bytes");
+    // Most of it is what the runtime has not collected yet, of the streams here and in the stand-in for R2.
+    assert!(grown < 512 * MIB, "{grown} bytes");
+}
+
+/// Bytes of the memory of the only Wasm module in a process. V8 reserves 4 GiB for it; the beginning of that can be used.
+fn wasm_memory(pid: u32) -> u64 {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+    let areas: Vec<(u64, u64, &str)> = maps
+        .lines()
+        .map(|line| {
+            let (range, rest) = line.split_once(' ').unwrap();
+            let (from, to) = range.split_once('-').unwrap();
+            let address = |hex| u64::from_str_radix(hex, 16).unwrap();
+            (address(from), address(to), &rest[..4])
+        })
+        .collect();
+    let found = areas.windows(2).filter(|two| {
+        let ((from, to, mode), (next, end, rest)) = (two[0], two[1]);
+        (mode, rest) == ("rw-p", "---p") && to == next && end - from >= 4 * GIB
+    });
+    let found: Vec<_> = found.map(|two| two[0].1 - two[0].0).collect();
+    assert_eq!(
+        found.len(),
+        1,
+        "areas that look like the memory of a Wasm module"
+    );
+    found[0]
 }

@@ -31,16 +31,26 @@ export async function bridgeAddress() {
   return (await engine("/networks/bridge")).IPAM.Config[0].Gateway;
 }
 
+/** The running containers of the runner with this state folder, but not their proxies. */
+async function running(state) {
+  const session = createHash("sha256").update(state).digest("hex").slice(0, 16);
+  const filters = encodeURIComponent(JSON.stringify({ label: [`dev.workerd.session=${session}`] }));
+  return (await engine(`/containers/json?filters=${filters}`)).filter(({ Names }) => !Names[0].endsWith("-proxy"));
+}
+
+/** Removes the harnesses and sandboxes of the runner with this state folder. */
+export async function removeContainers(state) {
+  const ids = (await running(state)).map(({ Id }) => Id);
+  if (ids.length > 0) await docker("rm", "--force", ...ids);
+}
+
 /**
  * The running containers of the runner with this state folder, inspected: harness, sandbox, and the proxy in whose
  * network each is. Proxies of earlier sessions may still be there.
  */
 export async function containersOf(state) {
-  const session = createHash("sha256").update(state).digest("hex").slice(0, 16);
-  const filters = encodeURIComponent(JSON.stringify({ label: [`dev.workerd.session=${session}`] }));
   const found = {};
-  for (const { Id, Names } of await engine(`/containers/json?filters=${filters}`)) {
-    if (Names[0].endsWith("-proxy")) continue;
+  for (const { Id, Names } of await running(state)) {
     const container = await engine(`/containers/${Id}/json`);
     if (!container) continue;
     const kind = Names[0].includes("HarnessDO") ? "harness" : "sandbox";

@@ -1,11 +1,12 @@
 // The benchmarks: each figure against a baseline of the same run, in rounds that alternate between the two.
 //
-//   node tests/bench/run.mjs [--only NAME,…] [--rounds N] [--json FILE]
+//   node tests/bench/run.mjs [--only NAME,…] [--rounds N] [--workspace MIB,FILES] [--json FILE]
 //
 // Reads what scripts/lib/env.sh exports. A target that is missed is shown, and is no failure: a busy machine would fail
 // them all.
 import { parseArgs } from "node:util";
 import { bridgeAddress } from "./docker.mjs";
+import { checkpoint } from "./figures/checkpoint.mjs";
 import { cold } from "./figures/cold.mjs";
 import { events } from "./figures/events.mjs";
 import { model } from "./figures/model.mjs";
@@ -19,19 +20,26 @@ import { startGateway } from "./served.mjs";
 import { Upstream } from "./upstream.mjs";
 
 /** Figures by name, and what each takes. */
-const ALONE = { size, start };
+const ALONE = { size, start, checkpoint };
 const WITH_GATEWAY = { cold, model, route, requests };
 const WITH_LOAD = { events, replay };
 const ALL = { ...ALONE, ...WITH_GATEWAY, ...WITH_LOAD };
 
 const { values: args } = parseArgs({ options: {
-  only: { type: "string" }, rounds: { type: "string", default: "5" }, json: { type: "string", default: ".setup/bench.json" },
+  only: { type: "string" }, rounds: { type: "string", default: "5" },
+  workspace: { type: "string", default: "512,10000" }, json: { type: "string", default: ".setup/bench.json" },
 } });
 const names = args.only?.split(",") ?? Object.keys(ALL);
 const rounds = Number(args.rounds);
+const [mib, files] = args.workspace.split(",").map(Number);
+const isCount = (number) => Number.isInteger(number) && number > 0;
 const unknown = names.find((name) => !(name in ALL));
-if (unknown !== undefined || !(Number.isInteger(rounds) && rounds > 0)) {
-  console.error(unknown === undefined ? `--rounds ${args.rounds}: not a number` : `there is no figure '${unknown}'`);
+if (unknown !== undefined) refuse(`there is no figure '${unknown}'`);
+if (!isCount(rounds)) refuse(`--rounds ${args.rounds}: not a number`);
+if (!isCount(mib) || !isCount(files / 2)) refuse(`--workspace ${args.workspace}: not MiB and an even number of files`);
+
+function refuse(why) {
+  console.error(why);
   process.exit(2);
 }
 
@@ -45,7 +53,7 @@ async function measure(figures, context) {
   }
 }
 
-await measure(ALONE, { rounds });
+await measure(ALONE, { rounds, workspace: { mib, files } });
 if (names.some((name) => name in WITH_GATEWAY)) {
   const upstream = await Upstream.start(await bridgeAddress());
   const gateway = await startGateway(upstream.url, { sql: tenantsSql() });

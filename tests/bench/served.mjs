@@ -7,6 +7,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+/** Starts one with Node: the child and its URL. What it says on standard error goes to the file `log`. */
+export async function serve(argv, log, env = {}) {
+  const errors = openSync(log, "w");
+  const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", errors], env: { ...process.env, ...env } });
+  closeSync(errors);
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (!line.startsWith("ready ")) continue;
+    child.stdout.resume();
+    return { child, url: line.slice("ready ".length) };
+  }
+  throw new Error(`${argv[0]} ended before it was ready: ${readFileSync(log, "utf8")}`);
+}
+
+/** Ends what `serve` started. */
+export async function end(child) {
+  const ended = once(child, "exit");
+  child.stdin.end();
+  await ended;
+}
+
 /** A runner with a state folder of its own. */
 export class Runner {
   static async start(argv, { env = {}, sql = "" } = {}) {
@@ -18,35 +38,40 @@ export class Runner {
     const hash = createHash("sha256").update(runner.key).digest("hex");
     const keys = `INSERT INTO api_keys (hash, tenant, created_at) VALUES ('${hash}', 'bench', 0);\n`;
     writeFileSync(join(folder, "start.sql"), keys + sql);
-    const log = openSync(join(folder, "stderr"), "w");
-    runner.child = spawn(process.execPath, ["runner/run.mjs", "--state", runner.state, "--sql", join(folder, "start.sql"), ...argv], {
-      stdio: ["pipe", "pipe", log],
-      env: { ...process.env, ...env },
-    });
-    closeSync(log);
-    for await (const line of createInterface({ input: runner.child.stdout })) {
-      if (!line.startsWith("ready ")) continue;
-      runner.url = line.slice("ready ".length);
-      runner.child.stdout.resume();
-      return runner;
-    }
-    throw new Error(`the runner ended before it was ready: ${readFileSync(join(folder, "stderr"), "utf8")}`);
+    const program = ["runner/run.mjs", "--state", runner.state, "--sql", join(folder, "start.sql")];
+    Object.assign(runner, await serve([...program, ...argv], join(folder, "stderr"), env));
+    return runner;
   }
 
   /** Its containers go with it. */
   async stop() {
-    const ended = once(this.child, "exit");
-    this.child.stdin.end();
-    await ended;
+    await end(this.child);
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Folder of the process that runs the Worker, below /proc. */
+  get workerd() {
+    const { pid } = this.child;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+    return `/proc/${children.find((child) => readFileSync(`/proc/${child}/comm`, "utf8") === "workerd\n")}`;
   }
 
   /** Bytes of memory that workerd holds. */
   memory() {
-    const { pid } = this.child;
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-    const workerd = children.find((child) => readFileSync(`/proc/${child}/comm`, "utf8") === "workerd\n");
-    return Number(readFileSync(`/proc/${workerd}/status`, "utf8").match(/^VmRSS:\s+(\d+) kB$/m)[1]) * 1024;
+    return this.#status("VmRSS");
+  }
+
+  /** The most that it held since `forgetPeak`. */
+  peak() {
+    return this.#status("VmHWM");
+  }
+
+  forgetPeak() {
+    writeFileSync(`${this.workerd}/clear_refs`, "5");
+  }
+
+  #status(field) {
+    return Number(readFileSync(`${this.workerd}/status`, "utf8").match(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m"))[1]) * 1024;
   }
 
   get headers() {

@@ -1,4 +1,5 @@
 // The Worker of the baselines. `GET /v1/agents/sessions` as one would write it in JavaScript: the same checks, statements and answer as the Worker's.
+import { files } from "./files.js";
 import { objects } from "./object.js";
 
 export { PlainDO } from "./object.js";
@@ -39,8 +40,9 @@ async function answer(request, env) {
 
 export default {
   async fetch(request, env) {
-    const object = objects(new URL(request.url), request, env);
-    if (object) return object;
+    const url = new URL(request.url);
+    const stored = objects(url, request, env) ?? files(url, request, env);
+    if (stored) return stored;
     const response = await answer(request, env);
     response.headers.set("x-request-id", `req_${hex(crypto.getRandomValues(new Uint8Array(16)))}`);
     response.headers.set("openai-version", "2020-10-01");

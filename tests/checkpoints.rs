@@ -38,10 +38,10 @@ fn command(line: &str) -> String {
 /// Makes what archives lose most easily.
 const MAKE: &str = "umask 022; mkdir -p a/empty outputs; echo one > a/file; chmod 6751 a/file; ln -s ../a/file a/link; ln a/file a/hard; \
                     truncate -s 64M a/sparse; touch -d '2001-02-03 04:05:06.789' a/empty; echo report > outputs/report.txt; \
-                    echo outside > /root/outside; git init -q repo; mkfifo a/fifo";
+                    echo outside > /srv/outside; git init -q repo; mkfifo a/fifo";
 /// Describes it.
 const LOOK: &str = "stat -c '%n %a %F %s %Y' a a/file a/link a/sparse a/empty outputs/report.txt; readlink a/link; \
-                    [ a/file -ef a/hard ] && echo same; du -k a/sparse | cut -f1; stat -c %y a/empty; git -C repo status -s; ls /root/outside a/fifo 2>&1";
+                    [ a/file -ef a/hard ] && echo same; du -k a/sparse | cut -f1; stat -c %y a/empty; git -C repo status -s; ls /srv/outside a/fifo 2>&1";
 
 #[test]
 fn a_session_goes_on_when_both_containers_are_gone() {
@@ -66,12 +66,12 @@ fn a_session_goes_on_when_both_containers_are_gone() {
     let items = acme.items(session);
     let after = items[items.len() - 2]["output"].as_str().unwrap();
     // Outside of the workspace nothing is kept, nor what is no file.
-    let (kept, rest) = before.split_once("/root/outside").unwrap();
+    let (kept, rest) = before.split_once("/srv/outside").unwrap();
     assert_eq!(rest, "\na/fifo\n");
     let (found, rest) = after.split_once("ls: ").unwrap();
     assert_eq!(found, kept);
     assert!(
-        rest.contains("/root/outside") && rest.contains("a/fifo"),
+        rest.contains("/srv/outside") && rest.contains("a/fifo"),
         "{rest}"
     );
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What a turn finds of what was put into the sandbox between two turns, and of what was committed.
-const LOOK: &str = "cat /workspace/committed /workspace/sneaked /root/outside 2>/dev/null";
-const SNEAK: &str = "echo sneaked > /workspace/sneaked; echo outside > /root/outside";
+const LOOK: &str = "cat /workspace/committed /workspace/sneaked /srv/outside 2>/dev/null";
+const SNEAK: &str = "echo sneaked > /workspace/sneaked; echo outside > /srv/outside";
 
 /// The sandbox runs on between two turns. If its marker says that it holds what was committed, it is used again, with what is
 /// outside of the workspace; without a marker, or with another, nothing of it is believed.
@@ -18,7 +18,7 @@ fn h17_a_replaced_container_is_not_believed() {
     let talk = Talk::open(&gateway);
     talk.run(
         "one",
-        "echo committed > committed; echo outside > /root/outside",
+        "echo committed > committed; echo outside > /srv/outside",
     );
     let sandbox = gateway.docker().sandbox();
     assert_eq!(talk.run("two", LOOK), "committed\noutside\n");

@@ -16,7 +16,7 @@ use worker::{Response, Result};
 #[derive(Default)]
 pub struct Desk {
     grants: RefCell<Grants>,
-    publishing: RefCell<Option<Publishing>>,
+    publishing: RefCell<Vec<Publishing>>,
 }
 
 /// Files that a turn may publish.
@@ -32,6 +32,8 @@ pub struct Publication {
 struct Publishing {
     publication: Publication,
     terms: Terms,
+    /// The grant that the announcement spends.
+    grant: String,
     announcement: Task,
     files: Vec<(SavedArtifact, Task)>,
 }
@@ -62,18 +64,18 @@ impl Desk {
         (grant, task)
     }
 
-    /// Lets a container announce files, in place of what it might have announced before.
-    pub fn publish(&self, terms: Terms, publication: Publication) -> String {
-        self.end_publication();
+    /// Lets a container announce files, once.
+    pub fn publish(&self, terms: Terms, publication: Publication) -> (String, Task) {
         let grant = name();
         let announcement = self.grants.borrow_mut().announce(grant.clone(), terms);
-        self.publishing.replace(Some(Publishing {
+        self.publishing.borrow_mut().push(Publishing {
             publication,
             terms,
+            grant: grant.clone(),
             announcement,
             files: Vec::new(),
-        }));
-        grant
+        });
+        (grant, announcement)
     }
 
     /// Revokes the grants of a task.
@@ -81,11 +83,15 @@ impl Desk {
         self.grants.borrow_mut().end(task)
     }
 
-    /// Revokes the grants of a publication.
-    pub fn end_publication(&self) -> Published {
+    /// Revokes the grants of a publication, by the task of its announcement.
+    pub fn end_publication(&self, announcement: Task) -> Published {
         let mut ended = Published::default();
         let mut grants = self.grants.borrow_mut();
-        if let Some(publishing) = self.publishing.take() {
+        let mut all = self.publishing.borrow_mut();
+        let found = all
+            .iter()
+            .position(|each| each.announcement == announcement);
+        if let Some(publishing) = found.map(|index| all.swap_remove(index)) {
             grants.end(publishing.announcement);
             for (file, task) in publishing.files {
                 match grants.end(task).whole {
@@ -121,8 +127,9 @@ impl Desk {
         announcement: Announcement,
     ) -> std::result::Result<Wanted, GrantRefusal> {
         self.take(ask)?;
-        let mut publishing = self.publishing.borrow_mut();
-        let Some(publishing) = publishing.as_mut() else {
+        let mut all = self.publishing.borrow_mut();
+        // Spent, so it is one of ours.
+        let Some(publishing) = all.iter_mut().find(|each| each.grant == ask.grant) else {
             return Err(GrantRefusal::Announcement);
         };
         let Publication {

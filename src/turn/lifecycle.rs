@@ -202,7 +202,8 @@ impl Session {
             }
             None => {
                 running.stopping = Some((why, seeds.now + seeds.cancel_deadline));
-                if running.saving.is_none() {
+                // A cancel also of a turn that is being saved: what it has left running ends with it.
+                if running.saving.is_none() || why == Stopping::Cancelled {
                     step.effects.push(Effect::Interrupt { turn_id });
                 }
             }

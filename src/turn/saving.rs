@@ -15,6 +15,9 @@ use cloister_protocol::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+/// Most attempts at the checkpoint of one turn.
+pub(super) const MAX_ATTEMPTS: usize = 8;
+
 /// What became of an attempt.
 pub(super) type Save = Result<Box<Saved>, Unsaved>;
 
@@ -56,6 +59,8 @@ impl Session {
             }
             // Said again, maybe late.
             Some(attempt) if attempt.id == id || attempt.given_up.contains(&id) => {}
+            // Something goes wrong each time: it is not stored.
+            Some(attempt) if attempt.given_up.len() + 1 >= MAX_ATTEMPTS => {}
             Some(attempt) => {
                 let older = std::mem::replace(&mut attempt.id, id);
                 give_up(&home, &older, attempt.until, step);
@@ -163,8 +168,9 @@ impl Session {
                     throw_away(home.artifact(&id, index), until, step);
                 }
             }
-            (Some(_) | None, _) => {
-                if !artifacts.is_empty() || !dropped.is_empty() {
+            // Also what nobody told of: a sandbox that was lost may have stored some.
+            (environment, _) => {
+                if environment.is_some() || !artifacts.is_empty() || !dropped.is_empty() {
                     throw_away(home.artifacts(&id), until, step);
                 }
             }

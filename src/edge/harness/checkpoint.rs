@@ -20,6 +20,8 @@ use worker::Result;
 
 /// How often a checkpoint is tried that fails for a reason that may pass.
 const TRIES: usize = 2;
+/// Grants expire so long before objects may no longer appear: clocks differ, and an answer takes its time.
+const MARGIN_MS: u64 = 5_000;
 /// Bytes of frames that may wait for a checkpoint. The supervisor has those that do not.
 const MAX_WAITING_BYTES: usize = 4 << 20;
 
@@ -27,7 +29,9 @@ const MAX_WAITING_BYTES: usize = 4 << 20;
 pub(super) struct Ending {
     turn_id: String,
     outcome: Outcome,
-    /// The frame that says so, and those behind it.
+    /// Number of the event that says so.
+    seq: u64,
+    /// The frame with it, and those behind it.
     frames: String,
 }
 
@@ -42,8 +46,8 @@ impl Harness {
         let mut at = 0;
         for frame in frames.split_inclusive('\n') {
             if let Ok(FromSupervisor::Event {
+                seq,
                 event: Event::TurnEnded { turn_id, outcome },
-                ..
             }) = serde_json::from_str(frame)
             {
                 if turn_id == running {
@@ -51,6 +55,7 @@ impl Harness {
                     let ending = Ending {
                         turn_id,
                         outcome,
+                        seq,
                         frames: rest.to_owned(),
                     };
                     return Some((before.to_owned(), ending));
@@ -76,12 +81,7 @@ impl Harness {
                 return Ok(Some((prepared.notice, ending.frames)));
             }
         }
-        let interrupted = self
-            .record
-            .borrow()
-            .turn
-            .as_ref()
-            .is_some_and(|turn| turn.interrupt);
+        let interrupted = self.is_interrupted();
         if interrupted {
             self.quiet().await;
         }
@@ -97,10 +97,11 @@ impl Harness {
                 Some(Ok(reported)) => reported.saving,
                 Some(Err(_)) | None => return Ok(None),
             };
-            let Some(expires_at) = expires_at else {
-                // The turn is over for SessionDO.
+            let Some(until) = expires_at else {
+                // The turn is over for SessionDO, or this was tried too often.
                 break;
             };
+            let expires_at = until.saturating_sub(MARGIN_MS);
             let attempt = Attempt {
                 checkpoint,
                 terms: Terms { epoch, expires_at },
@@ -129,7 +130,17 @@ impl Harness {
                 }
             }
         };
-        let frame = ending.frames.lines().next().unwrap_or_default().to_owned();
+        if !interrupted && self.is_interrupted() {
+            self.quiet().await;
+        }
+        // As short as it can be said: the supervisor's own may fill a row.
+        let frame = serde_json::to_string(&FromSupervisor::Event {
+            seq: ending.seq,
+            event: Event::TurnEnded {
+                turn_id: turn_id.clone(),
+                outcome: ending.outcome,
+            },
+        })?;
         let prepared = Prepared {
             turn_id,
             epoch,
@@ -138,6 +149,11 @@ impl Harness {
         };
         record::save(&storage, PREPARED, &prepared)?;
         Ok(Some((prepared.notice, ending.frames)))
+    }
+
+    fn is_interrupted(&self) -> bool {
+        let record = self.record.borrow();
+        record.turn.as_ref().is_some_and(|turn| turn.interrupt)
     }
 
     /// One try. What comes over the link meanwhile waits behind the end of the turn. `None` if the link has ended.

@@ -80,7 +80,12 @@ impl Harness {
             if let Err(error) = sandbox? {
                 return Ok(Err(error));
             }
-            let link = self.clone().ensure_link(START_DEADLINE).await?;
+            // A supervisor listens when it has its history.
+            let deadline = match self.restoring.get() {
+                Some(_) => START_DEADLINE + LIMITS.save_deadline,
+                None => START_DEADLINE,
+            };
+            let link = self.clone().ensure_link(deadline).await?;
             self.end_restoring();
             match link {
                 Some(link) => break link,

@@ -130,9 +130,10 @@ impl Sandbox {
             (record.live.clone(), record.epoch)
         };
         let live = live.filter(|live| live.turn_id == save.turn_id && container.running());
-        let Some(mut live) = live else {
+        let Some(before) = live else {
             return Ok(Err(SaveError::Lost));
         };
+        let mut live = before.clone();
         let terms = Terms {
             epoch,
             expires_at: save.expires_at,
@@ -151,13 +152,15 @@ impl Sandbox {
             "--grant",
             &grant,
         ]);
+        let mut publication = None;
         if let Some(published) = save.published {
-            let publication = Publication {
+            let files = Publication {
                 home,
                 checkpoint: save.checkpoint,
                 published,
             };
-            let grant = self.desk.publish(terms, publication);
+            let (grant, announcement) = self.desk.publish(terms, files);
+            publication = Some(announcement);
             pack.extend(arguments(["--announce", &grant]));
         }
         for pattern in save.exclude {
@@ -167,9 +170,12 @@ impl Sandbox {
         let timeout = Duration::from_millis(save.expires_at.saturating_sub(now()));
         let code = packer(&container, pack, timeout).await;
         let stored = self.desk.end(task);
-        let published = self.desk.end_publication();
+        let published = publication.map(|announcement| self.desk.end_publication(announcement));
+        let published = published.unwrap_or_default();
+        // Another attempt, or another turn, may have gone on with it meanwhile.
+        let same = self.record.borrow().live.as_ref() == Some(&before);
         let error = match code {
-            Some(0) if stored.whole && self.record.borrow().epoch == epoch => {
+            Some(0) if stored.whole && same && self.record.borrow().epoch == epoch => {
                 self.update(|record| record.live = Some(live))?;
                 return Ok(Ok(SavedWorkspace {
                     parts: stored.parts,

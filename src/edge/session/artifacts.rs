@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use worker::{Result, SqlStorageValue, Storage};
 
-/// Tables. Of a deleted artifact the row stays, so that it can be a cursor of lists and be deleted again.
+/// Tables. Of a deleted artifact its id stays, so that it can be a cursor of lists and be deleted again.
 pub const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS artifacts (position INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, json TEXT NOT NULL, prefix TEXT NOT NULL, path TEXT NOT NULL, bytes INTEGER NOT NULL, deleted INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS published_files (position INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL);
@@ -96,7 +96,8 @@ pub fn delete(storage: &Storage, id: &str, now: u64) -> Result<bool> {
         return Ok(false);
     };
     if row.deleted == 0 {
-        let update = "UPDATE artifacts SET deleted = 1 WHERE id = ?";
+        let update =
+            "UPDATE artifacts SET deleted = 1, json = '', prefix = '', path = '' WHERE id = ?";
         run(storage, update, vec![id.into()])?;
         let garbage = Garbage {
             prefix: row.prefix,

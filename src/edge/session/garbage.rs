@@ -39,7 +39,9 @@ impl Core {
             core.sweeping.set(false);
             core.sweep_at
                 .set(core.sweep_at.get().into_iter().chain(next).min());
-            let _ = core.settle_garbage().await;
+            if core.settle_garbage().await.is_err() {
+                core.sweep_at.set(Some(now() + RETRY_MS));
+            }
         });
     }
 

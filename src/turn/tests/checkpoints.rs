@@ -3,6 +3,7 @@ use super::*;
 use crate::checkpoint::key::{Content, Home};
 use crate::checkpoint::{Garbage, SavedArtifact, Unsaved};
 use crate::turn::lifecycle::MAX_TURN_BYTES;
+use crate::turn::saving::MAX_ATTEMPTS;
 use crate::wire::id::Kind;
 use cloister_protocol::backup::MAX_ANNOUNCED_FILES;
 use cloister_protocol::FailureCode;
@@ -234,6 +235,8 @@ fn what_a_lost_sandbox_had_made_is_lost_with_it() {
     let expected = [
         home.stream(&third, Content::Workspace),
         home.checkpoint(&second),
+        // Nobody told of any, but the sandbox may have stored some before it was lost.
+        home.artifacts(&third),
     ];
     assert_eq!(prefixes(&step), expected);
     // A workspace that is stored again replaces the one that lived elsewhere.
@@ -336,7 +339,10 @@ fn h4_a_cancel_while_a_turn_is_saved_decides_how_it_reads() {
     bench.say("more");
     let wake_at = bench.session.wake_at();
     let step = bench.step(Input::Cancel);
-    assert_eq!(step.effects, [], "there is nothing to interrupt");
+    let interrupt = Effect::Interrupt {
+        turn_id: turn_id.clone(),
+    };
+    assert_eq!(step.effects, [interrupt], "what is left running ends");
     assert_eq!(step.items.len(), 1, "what waits is shown with this turn");
     assert_eq!(bench.session.wake_at(), wake_at);
     assert_eq!(bench.step(Input::Cancel), Step::default());
@@ -570,4 +576,14 @@ fn a_flood_that_was_reported_late_stops_nothing_more() {
     bench.end_saved(saved(id.clone()), Outcome::Completed);
     assert_eq!(bench.last_end(), ("failed", Some("max_output_tokens")));
     assert_eq!(bench.committed(), Some((1, id)));
+}
+
+#[test]
+fn attempts_are_bounded() {
+    let mut bench = Bench::new();
+    bench.started();
+    let last = (0..MAX_ATTEMPTS).map(|_| bench.saving()).last();
+    assert_eq!(bench.session.attempt(), last.as_ref());
+    bench.saving();
+    assert_eq!(bench.session.attempt(), last.as_ref(), "no more are begun");
 }

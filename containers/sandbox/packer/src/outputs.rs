@@ -37,7 +37,8 @@ pub fn publish(root: &Path, store: &Store, grant: &str) -> Result<(), StoreError
     for wanted in wanted.files {
         let file = announcement.files.get(wanted.index as usize);
         if let (Some(file), Ok(folder)) = (file, &folder) {
-            upload(folder, file, store, &wanted.grant)?;
+            // One that cannot be stored is not whole, and is announced again after the next turn. The others go on.
+            let _ = upload(folder, file, store, &wanted.grant);
         }
     }
     Ok(())

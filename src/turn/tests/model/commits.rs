@@ -25,8 +25,8 @@ impl Object {
             }
         }
         let mut told = step.effects.iter();
-        let told =
-            told.any(|effect| matches!(effect, Effect::Steer { .. } | Effect::Interrupt { .. }));
+        // A cancel still ends what the turn has left running.
+        let told = told.any(|effect| matches!(effect, Effect::Steer { .. }));
         if told && self.session.attempt().is_some() {
             return Err("a harness that has finished is told something".to_owned());
         }

@@ -10,6 +10,7 @@ pub mod api_key;
 pub mod checkpoint;
 pub mod deployment;
 pub mod model_request;
+pub mod policy;
 pub mod preset;
 pub mod props;
 pub mod secret;

@@ -69,7 +69,8 @@ fn a_manifest_that_breaks_a_rule_is_refused() {
     assert_eq!(changed(|_| ()), Ok(manifest()));
     let full = PART_BYTES as u64;
     let parts = |sizes: &[u64]| serde_json::to_value(stream(sizes)).unwrap();
-    let changes: Vec<Box<dyn FnOnce(&mut Value)>> = vec![
+    type Change = Box<dyn FnOnce(&mut Value)>;
+    let changes: Vec<Change> = vec![
         Box::new(|v| v["more"] = json!(1)),
         Box::new(|v| v["history"]["more"] = json!(1)),
         Box::new(|v| v["history"] = json!(null)),

@@ -20,6 +20,8 @@ mod objects;
 #[allow(dead_code)]
 #[path = "recovery/random.rs"]
 mod random;
+#[path = "checkpoints/saves.rs"]
+mod saves;
 #[path = "checkpoints/turns.rs"]
 mod turns;
 

@@ -262,8 +262,8 @@ impl Harness {
 
     /// Makes the container ready for the running turn. One that certainly holds what the turn begins with is used again; any
     /// other is destroyed, and a new instance, with a new epoch and no events, fetches its history before it starts.
-    /// Gives false if what it must hold cannot be had any more.
-    pub(super) async fn ensure_container(&self) -> Result<bool> {
+    /// Gives whether it is a new one; nothing if what it must hold cannot be had any more.
+    pub(super) async fn ensure_container(&self) -> Result<Option<bool>> {
         let container = self.container()?;
         let (turn, holds, epoch) = {
             let record = self.record.borrow();
@@ -272,11 +272,12 @@ impl Harness {
         };
         let wanted = turn.checkpoint.as_ref().map(|checkpoint| &checkpoint.id);
         let same = holds.is_some() && holds.as_ref() == wanted;
-        if !container.running() || !(same || turn.prepared == Some(epoch)) {
+        let started = !container.running() || !(same || turn.prepared == Some(epoch));
+        if started {
             self.close_link();
             container.destroy().await?;
             if !self.start(&container, turn.checkpoint.as_ref()).await? {
-                return Ok(false);
+                return Ok(None);
             }
         }
         self.update(|record| {
@@ -289,7 +290,7 @@ impl Harness {
         container
             .keep_alive(LIMITS.idle_timeout.as_millis() as u64 + HEARTBEAT_MS)
             .await?;
-        Ok(true)
+        Ok(Some(started))
     }
 
     async fn start(&self, container: &Container, checkpoint: Option<&Checkpoint>) -> Result<bool> {

@@ -74,11 +74,23 @@ impl Harness {
             tries += 1;
             let (sandbox, container) =
                 futures_util::join!(self.ensure_sandbox(), self.ensure_container());
-            if !container? {
+            let Some(started) = container? else {
                 return Ok(Err(Refusal::Unavailable.into()));
-            }
-            if let Err(error) = sandbox? {
-                return Ok(Err(error));
+            };
+            match sandbox? {
+                // Its exec link led to the sandbox before: the first command would fail.
+                Ok(new_sandbox) if new_sandbox && !started => {
+                    self.update(|record| {
+                        if let Some(turn) = &mut record.turn {
+                            turn.prepared = None;
+                        }
+                    })?;
+                    if self.ensure_container().await?.is_none() {
+                        return Ok(Err(Refusal::Unavailable.into()));
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => return Ok(Err(error)),
             }
             // A supervisor listens when it has its history.
             let deadline = match self.restoring.get() {
@@ -177,9 +189,10 @@ impl Harness {
         Ok(Ok(()))
     }
 
-    async fn ensure_sandbox(&self) -> Result<CallResult<()>> {
+    /// Gives whether it is a new one; false without one.
+    async fn ensure_sandbox(&self) -> Result<CallResult<bool>> {
         let Some(sandbox) = self.sandbox()? else {
-            return Ok(Ok(()));
+            return Ok(Ok(false));
         };
         let claim = {
             let record = self.record.borrow();
@@ -195,7 +208,7 @@ impl Harness {
         };
         let state: CallResult<SandboxState> =
             calls::call(&sandbox, &SandboxCall::Create(claim)).await;
-        Ok(state.map(drop))
+        Ok(state.map(|state| state.started))
     }
 
     async fn ensure_link(self: Rc<Self>, deadline: Duration) -> Result<Option<Rc<Link>>> {
@@ -289,7 +302,9 @@ impl Harness {
                         self.container()?.destroy().await?;
                     }
                     #[cfg(feature = "test-faults")]
-                    self.hold.pass(super::hold::PREPARED).await;
+                    if notice.is_some() {
+                        self.hold.pass(super::hold::PREPARED).await;
+                    }
                     link.report(notice.as_ref(), &frames)?;
                     waiting = true;
                 }

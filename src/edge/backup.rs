@@ -53,11 +53,11 @@ pub async fn serve(
         Ok(operation) => operation,
         Err((status, code)) => return refuse(status, code),
     };
-    let desk = Desk { env, class, props };
+    let granter = Granter { env, class, props };
     let done = match operation.verb {
-        Verb::Store => store_part(&desk, operation, &request).await?,
-        Verb::Fetch => fetch_part(&desk, operation).await?,
-        Verb::Announce => announce(&desk, operation, request).await?,
+        Verb::Store => store_part(&granter, operation, &request).await?,
+        Verb::Fetch => fetch_part(&granter, operation).await?,
+        Verb::Announce => announce(&granter, operation, request).await?,
     };
     match done {
         Ok(response) => Ok(response),
@@ -139,9 +139,9 @@ impl From<GrantRefusal> for Failed {
 
 type Done = std::result::Result<Response, Failed>;
 
-async fn store_part(desk: &Desk<'_>, ask: Ask, request: &web_sys::Request) -> Result<Done> {
+async fn store_part(granter: &Granter<'_>, ask: Ask, request: &web_sys::Request) -> Result<Done> {
     let grant = ask.grant.clone();
-    let allowed: Allowed = match desk.ask(GrantCall::Take(ask)).await {
+    let allowed: Allowed = match granter.ask(GrantCall::Take(ask)).await {
         Ok(allowed) => allowed,
         Err(refusal) => return Ok(Err(refusal.into())),
     };
@@ -149,28 +149,28 @@ async fn store_part(desk: &Desk<'_>, ask: Ask, request: &web_sys::Request) -> Re
         return Ok(Err(GrantRefusal::Grant(GrantError::Size).into()));
     };
     // The store compares the digest, and the runtime the length: what differs is not stored.
-    let bucket = store::bucket(desk.env)?;
+    let bucket = store::bucket(granter.env)?;
     let put = bucket.put(allowed.key, body).sha256(part.sha256.bytes());
     let left = Duration::from_millis(allowed.expires_at.saturating_sub(now()));
     if !matches!(within(left, put.execute()).await, Some(Ok(Some(_)))) {
         return Ok(Err(Failed::Store));
     }
-    let next: Option<String> = match desk.ask(GrantCall::Stored { grant }).await {
+    let next: Option<String> = match granter.ask(GrantCall::Stored { grant }).await {
         Ok(next) => next,
         Err(refusal) => return Ok(Err(refusal.into())),
     };
     Ok(Ok(with_next(Response::builder(), next)?.empty()))
 }
 
-async fn fetch_part(desk: &Desk<'_>, ask: Ask) -> Result<Done> {
-    let allowed: Allowed = match desk.ask(GrantCall::Take(ask)).await {
+async fn fetch_part(granter: &Granter<'_>, ask: Ask) -> Result<Done> {
+    let allowed: Allowed = match granter.ask(GrantCall::Take(ask)).await {
         Ok(allowed) => allowed,
         Err(refusal) => return Ok(Err(refusal.into())),
     };
     let Some(part) = allowed.part else {
         return Ok(Err(GrantRefusal::Grant(GrantError::Verb).into()));
     };
-    let object = store::bucket(desk.env)?.get(allowed.key).execute().await;
+    let object = store::bucket(granter.env)?.get(allowed.key).execute().await;
     let Ok(Some(object)) = object else {
         return Ok(Err(Failed::Store));
     };
@@ -185,14 +185,14 @@ async fn fetch_part(desk: &Desk<'_>, ask: Ask) -> Result<Done> {
     Ok(Ok(with_next(response, allowed.next)?.body(body)))
 }
 
-async fn announce(desk: &Desk<'_>, ask: Ask, request: web_sys::Request) -> Result<Done> {
+async fn announce(granter: &Granter<'_>, ask: Ask, request: web_sys::Request) -> Result<Done> {
     // One that breaks off is as good as one that is no announcement.
     let body = read_at_most(request.body(), MAX_ANNOUNCEMENT_BYTES).await;
     let body = body.ok().flatten().unwrap_or_default();
     let Ok(announcement) = serde_json::from_slice::<Announcement>(&body) else {
         return Ok(Err(GrantRefusal::Announcement.into()));
     };
-    let asked = desk.ask(GrantCall::Announce { ask, announcement }).await;
+    let asked = granter.ask(GrantCall::Announce { ask, announcement }).await;
     let wanted: Wanted = match asked {
         Ok(wanted) => wanted,
         Err(refusal) => return Ok(Err(refusal.into())),
@@ -208,13 +208,13 @@ fn with_next(response: ResponseBuilder, next: Option<String>) -> Result<Response
 }
 
 /// The object that gave the container its grants.
-struct Desk<'a> {
+struct Granter<'a> {
     env: &'a Env,
     class: Class,
     props: &'a ContainerProps,
 }
 
-impl Desk<'_> {
+impl Granter<'_> {
     async fn ask<T: DeserializeOwned>(
         &self,
         call: GrantCall,

@@ -93,11 +93,11 @@ impl Harness {
                 checkpoint: checkpoint.clone(),
             };
             link.report(Some(&saving), "")?;
-            let expires_at = match link.reported().await {
+            let until = match link.reported().await {
                 Some(Ok(reported)) => reported.saving,
                 Some(Err(_)) | None => return Ok(None),
             };
-            let Some(until) = expires_at else {
+            let Some(until) = until else {
                 // The turn is over for SessionDO, or this was tried too often.
                 break;
             };

@@ -4,5 +4,6 @@ mod checkpoint;
 mod hold;
 mod link;
 mod object;
+mod pump;
 mod record;
 mod turn;

@@ -13,6 +13,7 @@ pub mod model_request;
 pub mod policy;
 pub mod preset;
 pub mod props;
+pub mod seal;
 pub mod secret;
 pub mod tenant;
 pub mod turn;

@@ -93,6 +93,8 @@ pub enum Label {
     Backup,
     /// The provider's prompt cache key of a session.
     PromptCache,
+    /// Keys with which what is stored is sealed.
+    Seal,
 }
 
 impl Label {
@@ -102,6 +104,7 @@ impl Label {
             Self::SandboxEgress => "cloister/sandbox-egress/1",
             Self::Backup => "cloister/backup/1",
             Self::PromptCache => "cloister/prompt-cache/1",
+            Self::Seal => "cloister/seal/1",
         }
     }
 }

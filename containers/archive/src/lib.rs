@@ -16,6 +16,7 @@
 #![deny(missing_docs)]
 
 pub mod beneath;
+mod clear;
 mod entry;
 mod excludes;
 mod format;
@@ -25,6 +26,7 @@ pub mod store;
 mod transfer;
 mod unpack;
 
+pub use clear::clear;
 pub use excludes::{BadPattern, Excludes};
 pub use limits::{Limit, Limits};
 pub use pack::{pack, PackError, Packed};

@@ -27,6 +27,8 @@ mod command;
 mod event;
 mod item;
 mod json;
+pub mod self_test;
+pub mod trust;
 
 pub use command::{AgentSettings, Command, Decision, Effort, Function, Input, Summary, Verbosity};
 pub use event::{Event, FailureCode, FromSupervisor, Outcome, SubagentEvent, TokenUsage};

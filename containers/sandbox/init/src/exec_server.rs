@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use cloister_protocol::trust::VARIABLES;
 use cloister_protocol::{EXEC_PORT, WORKSPACE};
 
 /// The program.
@@ -61,7 +62,8 @@ impl ExecServer {
     }
 }
 
-/// Commands inherit this environment: what the container was given, without our own settings.
+/// Commands inherit this environment: what the container was given, without our own settings,
+/// and where the border's certificate authority is.
 fn command() -> Command {
     let mut command = Command::new(PROGRAM);
     command.args([
@@ -76,6 +78,11 @@ fn command() -> Command {
     }
     if std::env::var_os("HOME").is_none() {
         command.env("HOME", "/root");
+    }
+    for (name, value) in VARIABLES {
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
     }
     // What it prints may hold parts of commands.
     command

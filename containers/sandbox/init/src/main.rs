@@ -9,6 +9,7 @@
 //!   killed, a [marker](MARKER) says why, and the exec server starts anew.
 //! * An exec server that no longer answers, because somebody has stopped it, is killed and starts anew. A workspace that was
 //!   deleted is made again.
+//! * The platform's certificate authority is made trusted, once it is there.
 //! * SIGTERM kills everything and ends.
 //!
 //! Standard error carries codes and counts, never contents.
@@ -20,6 +21,7 @@ mod exec_server;
 mod health;
 mod limits;
 mod processes;
+mod trust;
 mod workspace;
 
 use std::fs;
@@ -37,6 +39,7 @@ use disk::Excess;
 use exec_server::ExecServer;
 use health::Health;
 use limits::{BadLimit, Limits};
+use trust::Trust;
 use workspace::Workspace;
 
 /// Names the limit that was exceeded last: `processes`, `disk_bytes`, `disk_files` or `disk_free`.
@@ -93,6 +96,10 @@ fn run(limits: &Limits) -> io::Result<()> {
     fs::create_dir_all(WORKSPACE)?;
     let excesses = disk::watch(*limits)?;
     let probes = health::watch()?;
+    let mut trust = Trust::new(Instant::now());
+    if let Err(fault) = trust.begin() {
+        eprintln!("init: not_trusted fault={}", fault.code());
+    }
     let mut workspace = Workspace::new(WORKSPACE);
     let mut server = ExecServer::new(Instant::now());
     let mut health = Health::new(Instant::now());
@@ -100,6 +107,11 @@ fn run(limits: &Limits) -> io::Result<()> {
         let now = Instant::now();
         if workspace.keep(now) {
             eprintln!("init: workspace_made");
+        }
+        match trust.keep(now) {
+            Ok(true) => eprintln!("init: trusted"),
+            Ok(false) => {}
+            Err(fault) => eprintln!("init: not_trusted fault={}", fault.code()),
         }
         if server.start_if_due(now) {
             health = Health::new(now);

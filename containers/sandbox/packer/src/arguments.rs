@@ -1,5 +1,6 @@
 //! The command line.
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use cloister_archive::{Excludes, Limits};
@@ -28,6 +29,11 @@ pub enum Command {
     },
     Check {
         expect: String,
+    },
+    Probe {
+        nonce: String,
+        raw: SocketAddr,
+        via: Option<String>,
     },
     Restore {
         grant: String,
@@ -90,6 +96,11 @@ impl Arguments {
                 "check" => Command::Check {
                     expect: given.marker("expect")?,
                 },
+                "probe" => Command::Probe {
+                    nonce: given.nonce()?,
+                    raw: given.needed("raw")?.parse().map_err(|_| Exit::Usage)?,
+                    via: given.text("via")?,
+                },
                 "restore" => Command::Restore {
                     grant: given.needed("grant")?,
                     marker: given.marker("marker")?,
@@ -134,6 +145,17 @@ impl Given {
         let good = !marker.is_empty() && marker.len() <= MAX_MARKER;
         if good && marker.bytes().all(|byte| byte.is_ascii_graphic()) {
             Ok(marker)
+        } else {
+            Err(Exit::Usage)
+        }
+    }
+
+    /// 128 bits in lower-case hexadecimal.
+    fn nonce(&mut self) -> Result<String, Exit> {
+        let nonce = self.needed("nonce")?;
+        let hex = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if nonce.len() == 32 && nonce.bytes().all(hex) {
+            Ok(nonce)
         } else {
             Err(Exit::Usage)
         }

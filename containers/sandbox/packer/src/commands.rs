@@ -1,11 +1,16 @@
 //! What can be done.
+use std::time::Duration;
+
 use cloister_archive::store::{Store, Timeouts};
-use cloister_archive::{restore, save};
+use cloister_archive::{clear, restore, save};
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::marker::Marker;
-use crate::outputs;
+use crate::{outputs, probe};
+
+/// How long it may take to empty the workspace: a million files take some ten seconds.
+const CLEARING: Duration = Duration::from_secs(120);
 
 pub fn run(arguments: &Arguments) -> Result<(), Exit> {
     let Arguments {
@@ -27,8 +32,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Exit> {
                 return Err(Exit::Marker);
             }
         }
+        Command::Probe { nonce, raw, via } => probe::run(nonce, *raw, via.as_deref())?,
         Command::Restore { grant, marker } => {
             current.remove()?;
+            // Set-up may have left something there, and only what was stored is to be in it.
+            clear(root, CLEARING)?;
             restore(root, limits, &store(), grant)?;
             current.write(marker)?;
         }

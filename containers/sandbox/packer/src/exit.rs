@@ -1,6 +1,7 @@
 //! How it went.
 use cloister_archive::store::StoreError;
 use cloister_archive::{PackError, RestoreError, SaveError, UnpackError};
+use cloister_protocol::self_test::{EXIT_LENIENT, EXIT_MUTE, EXIT_OPEN};
 
 /// Why it was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,12 @@ pub enum Exit {
     Invalid,
     /// The disk or the store.
     Failed,
+    /// The border of the sandbox does not answer.
+    Mute,
+    /// It does not refuse what it must refuse.
+    Lenient,
+    /// Something gets past it.
+    Open,
 }
 
 impl Exit {
@@ -29,6 +36,9 @@ impl Exit {
             Self::TooLarge => 12,
             Self::Invalid => 13,
             Self::Failed => 14,
+            Self::Mute => EXIT_MUTE,
+            Self::Lenient => EXIT_LENIENT,
+            Self::Open => EXIT_OPEN,
         }
     }
 
@@ -41,6 +51,9 @@ impl Exit {
             Self::TooLarge => "too_large",
             Self::Invalid => "invalid",
             Self::Failed => "failed",
+            Self::Mute => "mute",
+            Self::Lenient => "lenient",
+            Self::Open => "open",
         }
     }
 }

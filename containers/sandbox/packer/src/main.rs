@@ -13,19 +13,24 @@
 //! | 12 | `too_large` | the workspace or the archive exceeds a limit |
 //! | 13 | `invalid` | what was fetched is not an archive of a workspace |
 //! | 14 | `failed` | the workspace cannot be read or written, or the store does not work |
+//! | 20 | `mute` | the sandbox's border does not answer as it must |
+//! | 21 | `lenient` | the border does not refuse what it must refuse |
+//! | 22 | `open` | something gets past the border |
 //!
 //! Commands:
 //!
+//! * `probe --nonce N --raw ADDRESS:PORT` tests the border, in two seconds at most: see `cloister_protocol::self_test`. The
+//!   address is one whose DNS over TCP must not be reachable.
 //! * `mark --marker M` says that the workspace is M from now on.
 //! * `check --expect M` finds out whether it is.
-//! * `restore --grant G --marker M` unpacks the stream of G, and marks.
+//! * `restore --grant G --marker M` empties the workspace, unpacks the stream of G, and marks.
 //! * `save --instance I --marker N --grant G [--announce A] [--exclude PATTERN]…` packs the workspace into the stream of G,
 //!   announces what is in `outputs` under A and stores what is wanted of that, and marks. The marker before it must begin
 //!   with `I/`, whatever follows: this container, in any state.
 //!
 //! The marker is written last, and taken away before a restore: a workspace without it is in doubt. `restore` and `save` take
-//! `--max-bytes`, `--max-file-bytes` and `--max-entries`. For tests, `--root`, `--run` and `--store` name another workspace,
-//! folder of the marker, and URL of the store.
+//! `--max-bytes`, `--max-file-bytes` and `--max-entries`. For tests, `--root`, `--run`, `--store` and `--via` name another workspace,
+//! folder of the marker, URL of the store, and host and port in place of the reserved names.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -34,6 +39,7 @@ mod commands;
 mod exit;
 mod marker;
 mod outputs;
+mod probe;
 
 use std::io::Write;
 use std::process::ExitCode;

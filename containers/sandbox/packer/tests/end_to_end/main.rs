@@ -23,6 +23,7 @@ use cloister_protocol::backup::PART_BYTES;
 use memory::Memory;
 use tempfile::TempDir;
 
+const NONCE: &str = "00112233445566778899aabbccddeeff";
 const SAVE: [&str; 5] = ["save", "--instance", "i", "--marker", "i/b"];
 
 /// A sandbox: a workspace, the folder of the marker, and the store that it reaches.
@@ -157,6 +158,10 @@ fn a_command_line_that_is_not_understood_does_nothing() {
         &["mark", "--marker", "b", "--unknown", "c"],
         &["mark", "--marker", "b", "--exclude", "c"],
         &["check", "--marker", "a"],
+        &["probe", "--nonce", NONCE],
+        &["probe", "--raw", "192.0.2.1:53"],
+        &["probe", "--nonce", NONCE, "--raw", "example.com:53"],
+        &["probe", "--nonce", "0A", "--raw", "192.0.2.1:53"],
         &["restore", "--marker", "b"],
         &[
             "restore",
@@ -235,9 +240,16 @@ fn a_workspace_is_saved_and_restored() {
     assert_eq!(to.marker().as_deref(), Some("c"));
     fs::remove_dir_all(from.root.join("cache")).unwrap();
     assert_eq!(tree::read(&from.root), tree::read(&to.root));
-    // What is there already is in the way.
-    assert_eq!(to.restore(&[]), 14);
-    assert_eq!(to.marker(), None);
+    // What is there already goes: files of any mode, links, and folders in the place of files.
+    fs::remove_file(to.root.join("again")).unwrap();
+    fs::create_dir_all(to.root.join("again/deep/er")).unwrap();
+    symlink(&from.root, to.root.join("outside")).unwrap();
+    fs::write(to.root.join("a/b/file"), "other").unwrap();
+    fs::write(to.root.join("a/new"), "new").unwrap();
+    let before = tree::read(&from.root);
+    assert_eq!(to.restore(&[]), 0);
+    assert_eq!(tree::read(&to.root), before);
+    assert_eq!(tree::read(&from.root), before);
 }
 
 #[test]

@@ -18,6 +18,8 @@ Prints "ready URL" once it answers; the Worker's console follows.
   --var NAME[=VALUE]    value for a var or required secret that the config names; repeatable
   --secret NAME[=VALUE] value for any secret; repeatable
   --reach CIDR          addresses that the Worker's fetch may dial beyond public ones, such as 127.0.0.0/8; repeatable
+  --upstream HOST:PORT  for tests: an HTTP server that gets, as a plain proxy does, each request of the Worker to a name,
+                        http or https; none of them then reaches the network. Requests to addresses go there as before
   --neighbour FILE      another Worker of the same account, for tests: it has the gateway and its entrypoints bound, with
                         props of its own, and answers requests for http://neighbour.example
   --sql FILE            statements for the first D1 database, run at each start, after the migrations
@@ -45,6 +47,7 @@ const SETTINGS = {
   var: { type: "string", multiple: true, default: [] },
   secret: { type: "string", multiple: true, default: [] },
   reach: { type: "string", multiple: true, default: [] },
+  upstream: { type: "string" },
   neighbour: { type: "string" },
   sql: { type: "string" },
   verbose: { type: "boolean", default: false },
@@ -64,6 +67,7 @@ export function readOptions(argv) {
     return null;
   }
   if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65535) throw new UsageError(`--port ${values.port}: not a port`);
+  if (values.upstream && !/^[^\s/]+:\d{1,5}$/.test(values.upstream)) throw new UsageError(`--upstream ${values.upstream}: not HOST:PORT`);
   if (!values.docker.startsWith("unix://")) throw new UsageError(`--docker ${values.docker}: only a unix:// socket can be used`);
   return {
     ...values,

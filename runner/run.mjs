@@ -4,7 +4,7 @@
 import { existsSync, fstatSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare";
+import { HttpOptions_Style, Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare";
 import workerd from "workerd";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { migrate, runSql } from "./database.mjs";
@@ -127,17 +127,26 @@ function trust() {
 }
 
 /** The Worker's own requests go through here, since Miniflare would let them reach this machine and its networks. */
-function outbound(reach) {
+function outbound({ reach, upstream }) {
+  const network = { network: { allow: ["public", ...reach], deny: [], tlsOptions: trust() } };
+  // In the style of a proxy the request line keeps scheme, host and port of the URL.
+  const named = upstream && { external: { address: upstream, http: { style: HttpOptions_Style.PROXY } } };
   return {
     name: OUTBOUND,
     compatibilityDate: "2026-01-01",
     modules: true,
     // Whoever asks with the right header has Miniflare route a request to any Worker's default entrypoint. So that one is
-    // shut, and the way out has a name of its own.
+    // shut, and the way out has a name of its own. URLs are normalised here: a host is an address if it looks like one.
     script: `import { WorkerEntrypoint } from "cloudflare:workers";
+      const ADDRESS = /^(\\[.*\\]|[0-9.]+)$/;
       export default { fetch: () => new Response("Nothing is served here.\\n", { status: 404 }) };
-      export class Network extends WorkerEntrypoint { fetch(request) { return this.env.NETWORK.fetch(request); } }`,
-    serviceBindings: { NETWORK: { network: { allow: ["public", ...reach], deny: [], tlsOptions: trust() } } },
+      export class Network extends WorkerEntrypoint {
+        fetch(request) {
+          const { NETWORK, NAMED = NETWORK } = this.env;
+          return (ADDRESS.test(new URL(request.url).hostname) ? NETWORK : NAMED).fetch(request);
+        }
+      }`,
+    serviceBindings: { NETWORK: network, ...(named && { NAMED: named }) },
   };
 }
 
@@ -172,7 +181,7 @@ function settings(options, worker) {
     port: options.port,
     resourcePersistencePath: options.state,
     containerEngine: { localDocker: { socketPath: options.docker, containerEgressInterceptorImage: options.interceptor ?? "none" } },
-    workers: [worker.options, outbound(options.reach), ...(options.neighbour ? [neighbour(options, worker)] : [])],
+    workers: [worker.options, outbound(options), ...(options.neighbour ? [neighbour(options, worker)] : [])],
   };
 }
 

@@ -168,7 +168,11 @@ impl Client {
 
     /// Creates a session that streams its first turn.
     pub fn create_streaming(&self, input: &str) -> Stream {
-        let body = serde_json::json!({ "agent": { "model": "codex" }, "environment": { "type": "openai_hosted" }, "input": input, "stream": true });
+        self.create_streaming_of(&serde_json::json!({ "agent": { "model": "codex" }, "environment": { "type": "openai_hosted" }, "input": input, "stream": true }))
+    }
+
+    /// Creates a session with this body, which says that it streams its first turn.
+    pub fn create_streaming_of(&self, body: &Value) -> Stream {
         let request = self
             .agent
             .post(format!("{}/v1/agents/sessions", self.base))

@@ -9,13 +9,17 @@
 )]
 mod client;
 mod docker;
+mod forward;
 mod process;
 mod store;
+mod upstream;
 
 pub use client::{Client, Stream};
 pub use docker::{cut_connections, docker, processes, shell, sidecar, Docker, Process};
+pub use forward::Forward;
 pub use process::{key, Gateway, Model};
 pub use store::{flip, Object};
+pub use upstream::Upstream;
 
 use std::time::{Duration, Instant};
 

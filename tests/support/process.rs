@@ -1,5 +1,6 @@
 use super::client::Client;
 use super::docker::Docker;
+use super::upstream::Upstream;
 use sha2::{Digest, Sha256};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -7,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What `./dev test` sets. Tests are not skipped without it: they fail and say so.
-fn setting(name: &str) -> String {
+pub(super) fn setting(name: &str) -> String {
     std::env::var(name)
         .unwrap_or_else(|_| panic!("{name} is not set: run these tests through ./dev test"))
 }
@@ -22,14 +23,14 @@ fn unique() -> String {
 }
 
 /// A child that says `ready URL` and ends when its stdin closes, so that it never outlives the test.
-struct Served {
+pub(super) struct Served {
     child: Child,
-    url: String,
+    pub(super) url: String,
     log: PathBuf,
 }
 
 impl Served {
-    fn start(mut command: Command, log: PathBuf) -> Self {
+    pub(super) fn start(mut command: Command, log: PathBuf) -> Self {
         let stderr = std::fs::File::create(log.with_extension("stderr")).unwrap();
         let mut child = command
             .stdin(Stdio::piped())
@@ -141,6 +142,13 @@ impl Gateway {
     /// Starts one of the build that breaks when asked to.
     pub fn start_with_faults(model: &Model) -> Self {
         Self::start_with(model, &["--build", &setting("CLOISTER_FAULTS_BUILD")])
+    }
+
+    /// Starts one of that build whose requests to names all go to `upstream`.
+    pub fn start_with_upstream(model: &Model, upstream: &Upstream) -> Self {
+        let build = setting("CLOISTER_FAULTS_BUILD");
+        let options = ["--build", &build, "--upstream", upstream.address()];
+        Self::start_with(model, &options)
     }
 
     /// Starts one with more options for the runner.
@@ -354,7 +362,7 @@ impl Drop for Gateway {
     }
 }
 
-fn scratch(kind: &str) -> PathBuf {
+pub(super) fn scratch(kind: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("cloister-{kind}-{}", unique()));
     std::fs::create_dir_all(&folder).unwrap();
     folder

@@ -1,6 +1,7 @@
-//! The operator's code: who may call, which presets there are, and the limits of containers.
+//! The operator's code: who may call, which presets there are, what sandboxes may reach, and the limits of containers.
 //!
 //! Everything an operator would change to make this deployment their own is in this file.
+use crate::policy::{Access, PolicyConfig};
 use crate::preset::Preset;
 use std::time::Duration;
 
@@ -27,6 +28,11 @@ pub const LIMITS: Limits = Limits {
     } else {
         Duration::from_secs(10 * 60)
     },
+    setup_deadline: if cfg!(feature = "test-faults") {
+        Duration::from_secs(30)
+    } else {
+        Duration::from_secs(10 * 60)
+    },
     exec_deadline: Duration::from_secs(10 * 60),
     exec_output: 1 << 20,
     file_size: 1 << 30,
@@ -34,6 +40,10 @@ pub const LIMITS: Limits = Limits {
     disk: 8 << 30,
     files: 1_000_000,
 };
+
+/// Where a new sandbox tries to connect past its border, which must fail: an address and a port that would answer a query of
+/// the DNS over TCP if there were no border.
+pub const SELF_TEST_ADDRESS: &str = "1.1.1.1:53";
 
 /// What a session and its containers may use.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +56,8 @@ pub struct Limits {
     pub cancel_deadline: Duration,
     /// A checkpoint that takes longer to store or to restore is given up, and its turn fails.
     pub save_deadline: Duration,
+    /// Set-up commands that take longer together are stopped, and their environment fails.
+    pub setup_deadline: Duration,
     /// Longest run of one command of the sandbox interface.
     pub exec_deadline: Duration,
     /// Largest output of one command of the sandbox interface, bytes.
@@ -63,6 +75,17 @@ pub struct Limits {
 /// The preset of that name.
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
+}
+
+/// Narrows every tenant's policy: a request of a sandbox must be allowed by both. As it is here, it narrows nothing.
+pub fn operator_policy() -> PolicyConfig {
+    PolicyConfig::new(Access::Enabled)
+}
+
+/// What set-up commands may reach, whatever the tenant's policy says: as it is here, public hosts by HTTP and HTTPS. They run
+/// before anything of the session is in the sandbox.
+pub fn setup_policy() -> PolicyConfig {
+    PolicyConfig::new(Access::Enabled)
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -94,5 +117,18 @@ mod edge {
             .await?
             .ok_or(AuthError::Unknown)?;
         Ok(Principal { tenant })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::EgressPolicy;
+
+    #[test]
+    fn the_operator_s_policies_are_good_ones() {
+        for policy in [operator_policy(), setup_policy()] {
+            assert!(EgressPolicy::parse(&policy).is_ok(), "{policy:?}");
+        }
     }
 }

@@ -9,6 +9,7 @@
 pub mod api_key;
 pub mod checkpoint;
 pub mod deployment;
+pub mod environment;
 pub mod model_request;
 pub mod policy;
 pub mod preset;

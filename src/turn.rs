@@ -11,13 +11,16 @@
 //!                        │ cancel: interrupts it; if the harness does not stop in time, its containers end
 //!                        │ deadline: interrupts it, and it fails with `request_timeout`
 //!                        ▼ finished: its checkpoint is made; whatever comes waits; committed with its end, or it fails
+//! in_progress ──its environment cannot be made──▶ failed, for good: nothing is taken any more, and nothing follows
 //! ```
 mod actions;
 mod cells;
+mod environment;
 mod failure;
 mod items;
 mod lifecycle;
 mod log;
+mod network;
 mod report;
 mod saving;
 mod scribe;

@@ -30,6 +30,7 @@ pub mod fields;
 pub mod id;
 pub mod item;
 pub mod json;
+pub mod network;
 pub mod page;
 pub mod query;
 pub mod range;

@@ -64,3 +64,21 @@ fn c16_the_usage_is_the_providers_last_word() {
     let (_, session) = acme.get(&format!("/v1/agents/sessions/{id}"));
     assert_eq!(&session["usage"], usage);
 }
+
+/// A provider that leads elsewhere is not followed, whatever the kind of redirect: another host would get the credential.
+#[test]
+fn h11_a_provider_that_redirects_is_not_followed() {
+    let model = Model::start();
+    let elsewhere = Model::start();
+    let gateway = Gateway::start(&model);
+    let acme = gateway.client("acme");
+    for status in [301, 302, 303, 307, 308] {
+        let location = format!("{}/responses", elsewhere.base_url());
+        let redirect = json!({ "http": status, "headers": { "location": location }, "body": {} });
+        let session = acme.session(Some(&script("go", &[redirect])));
+        let turn = acme.settled_turn(session["id"].as_str().unwrap());
+        assert_eq!(turn["status"], "failed", "{status}: {turn}");
+    }
+    assert!(elsewhere.requests().is_empty());
+    assert_eq!(model.requests().len(), 5, "nor is it asked again");
+}

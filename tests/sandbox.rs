@@ -198,6 +198,8 @@ fn the_configuration_deploys() {
         "MODEL_BASE_URL",
         "MODEL_NAME",
         "ALLOWED_HOSTS",
+        "NETWORK_DEFAULT",
+        "OWN_HOSTS",
     ] {
         assert!(
             text.contains(&format!("env.{binding}")),

@@ -14,12 +14,9 @@ use support::{Gateway, Model};
 static ONE_SUITE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Kinds of events that no suite brings about: what they tell of is not built, or is no client's doing.
-const UNSEEN_EVENTS: [&str; 11] = [
+const UNSEEN_EVENTS: [&str; 8] = [
     "agent.session.failed",
     "agent.session.budget_reached",
-    "agent.session.environment.pending",
-    "agent.session.environment.ready",
-    "agent.session.environment.connected",
     "agent.session.environment.disconnected",
     "agent.session.environment.suspended",
     "agent.session.environment.expired",

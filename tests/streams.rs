@@ -40,6 +40,14 @@ fn c8_a_stream_that_is_opened_before_a_message_has_all_of_it() {
             "{events:#?}"
         );
         assert_eq!(text(&events), format!("Round {round}."));
+        let told = events
+            .iter()
+            .filter_map(|event| event["environment"]["status"].as_str());
+        let expected: &[&str] = match round {
+            0 => &["ready", "connected"],
+            _ => &[],
+        };
+        assert_eq!(told.collect::<Vec<_>>(), expected, "one sandbox for all");
     }
 }
 

@@ -167,12 +167,12 @@ fn bad_requests_name_the_field() {
             "foo",
         ),
         (
-            json!({ "agent": agent, "environment": { "type": "openai_hosted", "network": { "access": "enabled" } } }),
+            json!({ "agent": agent, "environment": { "type": "openai_hosted", "network": { "access": "open" } } }),
             "environment.network.access",
         ),
         (
-            json!({ "agent": agent, "environment": { "type": "openai_hosted", "setup_commands": [] } }),
-            "environment.setup_commands",
+            json!({ "agent": agent, "environment": { "type": "openai_hosted", "setup_commands": [{}] } }),
+            "environment.setup_commands[0].command",
         ),
         (
             json!({ "agent": { "model": "codex", "tools": [{ "type": "function" }] }, "environment": hosted }),
@@ -366,6 +366,31 @@ fn e20_a_local_gateway_answers_only_under_its_names() {
         403,
         "127.0.0.1 with another port is not its name"
     );
+}
+
+/// Fails closed: what an omitted network means and which hosts are the deployment's own is not guessed.
+#[test]
+fn without_its_settings_for_the_network_no_environment_is_made() {
+    let model = Model::start();
+    for (name, value) in [("NETWORK_DEFAULT", "restricted"), ("OWN_HOSTS", "")] {
+        let gateway = Gateway::start_with(&model, &["--var", &format!("{name}={value}")]);
+        let acme = gateway.client("acme");
+        let hosted = json!({ "agent": { "model": "codex" }, "environment": { "type": "openai_hosted", "network": { "access": "disabled" } } });
+        let (status, answer) = acme.post("/v1/agents/sessions", &hosted);
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (500, &json!("internal_error"))
+        );
+        let line = json!({ "event": "setting_invalid", "setting": name }).to_string();
+        support::wait_for(
+            "the setting's name in the log",
+            Duration::from_secs(5),
+            || gateway.log().contains(&line).then_some(()),
+        );
+        assert_eq!(acme.get("/v1/agents/sessions").1["data"], json!([]));
+        let talk = json!({ "agent": { "model": "codex" }, "environment": { "type": "none" }, "input": "hi" });
+        assert_eq!(acme.post("/v1/agents/sessions", &talk).0, 201);
+    }
 }
 
 /// More input than a row holds is refused with a status that says what to do, whether it comes at once or waits.

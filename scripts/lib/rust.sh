@@ -122,9 +122,9 @@ build_worker() {
   local to=$1
   shift
   # shellcheck disable=SC2046  # no flag, or one
-  with_wasm worker-build --release --out-dir "$to" $(wasm_cargo_flags) "$@"
+  with_wasm worker-build --release --out-dir "$to" $(wasm_cargo_flags) "$@" || return
   # worker-build keeps the names of functions, an eighth of what is uploaded. Panics still say file and line.
-  "$root/node_modules/.bin/wasm-opt" --all-features --strip-debug -o "$to/stripped.wasm" "$to/index_bg.wasm"
+  "$root/node_modules/.bin/wasm-opt" --all-features --strip-debug -o "$to/stripped.wasm" "$to/index_bg.wasm" || return
   mv "$to/stripped.wasm" "$to/index_bg.wasm"
 }
 

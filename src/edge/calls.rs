@@ -4,12 +4,14 @@
 //! header ever reaches an object.
 mod grant;
 mod harness;
+mod network;
 mod notice;
 mod sandbox;
 mod session;
 
 pub use grant::{GrantCall, GrantRefusal};
-pub use harness::{HarnessCall, RunTurn, PRESET_HEADER, TIER_HEADER};
+pub use harness::{HarnessCall, RunTurn, Started, PRESET_HEADER, TIER_HEADER};
+pub use network::{EgressCall, NetworkCall, NetworkState, PolicyInForce};
 pub use notice::Notice;
 pub use sandbox::{
     Capabilities, Claim, ExecRequest, ExecResult, FileEntry, SandboxCall, SandboxState, SaveError,
@@ -20,6 +22,7 @@ pub use session::{
 };
 
 use crate::edge::platform::request::post;
+use crate::environment::EnvironmentFault;
 use serde::{de::DeserializeOwned, Deserialize, Serialize};
 use worker::{Env, Request, Response, Stub};
 
@@ -30,6 +33,25 @@ pub enum CallError {
     Refused(Refusal),
     /// It could not be reached, or broke; whether the call had an effect is unknown.
     Broken,
+}
+
+impl CallError {
+    /// Why the environment that the call needs cannot be made, if that is so.
+    pub fn environment_fault(&self) -> Option<EnvironmentFault> {
+        match self {
+            Self::Refused(Refusal::Environment(fault)) => Some(*fault),
+            Self::Refused(
+                Refusal::NotFound
+                | Refusal::Conflict
+                | Refusal::Stale
+                | Refusal::Unavailable
+                | Refusal::Invalid
+                | Refusal::KeyReused
+                | Refusal::Full,
+            )
+            | Self::Broken => None,
+        }
+    }
 }
 
 /// Why an object refused a call.
@@ -50,6 +72,8 @@ pub enum Refusal {
     KeyReused,
     /// As much as can wait is waiting already.
     Full,
+    /// The environment cannot be made.
+    Environment(EnvironmentFault),
 }
 
 impl Refusal {
@@ -63,6 +87,7 @@ impl Refusal {
             Self::Invalid => "invalid_argument",
             Self::KeyReused => "idempotency_key_reused",
             Self::Full => "full",
+            Self::Environment(fault) => fault.code(),
         }
     }
 }

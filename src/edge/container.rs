@@ -10,6 +10,15 @@ use worker::{Delay, Result, State};
 /// Between two tries to reach a starting container.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 
+/// Props of intercepts are made anew at each start, at each construction of the object, and with a turn when half of this has
+/// passed.
+pub const PROPS_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Whether props that were made at that time, Unix milliseconds, should be made anew.
+pub fn is_stale(identified_at: u64) -> bool {
+    now() >= identified_at + PROPS_LIFETIME_MS / 2
+}
+
 /// The name by which this object is addressed.
 pub fn object_name(state: &State) -> Result<String> {
     state

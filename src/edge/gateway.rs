@@ -4,11 +4,13 @@ mod agents;
 mod artifacts;
 mod body;
 mod catalog;
+mod environment;
 mod events;
 #[cfg(feature = "test-faults")]
 mod faults;
 mod history;
 mod known;
+mod network;
 mod sessions;
 mod stream;
 
@@ -123,6 +125,9 @@ async fn answer(request: Request, env: &Env, context: &Context) -> Answer<Respon
         Route::SessionDelete(id) => sessions::delete(call, id).await,
         Route::EventsCreate(id) => events::create(call, id).await,
         Route::EventsStream(id) => events::stream(call, id).await,
+        Route::NetworkRetrieve(id) => network::retrieve(call, id).await,
+        Route::NetworkReplace(id) => network::replace(call, id).await,
+        Route::NetworkAudit(id) => network::audit(call, id).await,
         Route::ItemList(id) => items(call, id, None).await,
         Route::TurnList(id) => turns(call, id, None).await,
         Route::TurnRetrieve(id, turn) => history::turn(call, id, None, turn).await,
@@ -258,9 +263,8 @@ fn refused(error: CallError, id: &str) -> ApiError {
             Some(5),
         ),
         CallError::Refused(Refusal::Conflict) => ApiError::not_deletable(),
-        CallError::Refused(Refusal::Stale | Refusal::Unavailable) | CallError::Broken => {
-            ApiError::unavailable("The session does not answer. Try again.")
-        }
+        CallError::Refused(Refusal::Stale | Refusal::Unavailable | Refusal::Environment(_))
+        | CallError::Broken => ApiError::unavailable("The session does not answer. Try again."),
     }
 }
 

@@ -4,6 +4,7 @@ mod catalog;
 mod feed;
 mod garbage;
 mod lists;
+mod network;
 mod object;
 mod outbox;
 mod steps;

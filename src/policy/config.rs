@@ -63,6 +63,16 @@ impl PolicyConfig {
             rules: Vec::new(),
         }
     }
+
+    /// Bytes of all entries and rules.
+    pub(super) fn text_bytes(&self) -> usize {
+        let of_rule = |rule: &RuleConfig| {
+            let texts = [&rule.schemes, &rule.methods, &rule.path_prefixes];
+            rule.host.len() + texts.into_iter().flatten().map(String::len).sum::<usize>()
+        };
+        let hosts = self.allowed_domains.iter().chain(&self.blocked_domains);
+        hosts.map(String::len).sum::<usize>() + self.rules.iter().map(of_rule).sum::<usize>()
+    }
 }
 
 /// A policy that is refused: everything that is wrong with it, up to [`MAX_FLAWS`].

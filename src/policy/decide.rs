@@ -68,6 +68,7 @@ impl CompiledPolicy {
                 return Decision::Deny(Denial {
                     reason,
                     host: None,
+                    port: None,
                     narrowed: false,
                 })
             }
@@ -76,6 +77,7 @@ impl CompiledPolicy {
             Ok(rule) => Decision::Allow { target, rule },
             Err((reason, narrowed)) => Decision::Deny(Denial {
                 reason,
+                port: Some(target.port),
                 host: Some(target.host),
                 narrowed,
             }),

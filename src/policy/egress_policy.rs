@@ -59,9 +59,21 @@ impl EgressPolicy {
         Self { layers }
     }
 
+    /// The policy itself as it is written, without those that narrow it.
+    pub fn to_config(&self) -> PolicyConfig {
+        let own = self.layers.first().map(|mode| mode.to_config());
+        own.unwrap_or_else(|| Mode::DenyAll.to_config())
+    }
+
     /// The policy itself, then those that narrow it.
     pub fn layers(&self) -> &[Arc<Mode>] {
         &self.layers
+    }
+
+    /// Bytes of all entries and rules of all layers: what it costs to hold it grows with this.
+    pub fn text_bytes(&self) -> usize {
+        let configs = self.layers.iter().map(|mode| mode.to_config());
+        configs.map(|config| config.text_bytes()).sum()
     }
 
     /// What it allows, in a sentence for people; long lists are cut.

@@ -96,20 +96,11 @@ fn check_shape(config: &PolicyConfig) -> Result<(), PolicyError> {
         if !config.rules.is_empty() && config.allowed_domains.is_empty() {
             error.add("rules", "", FlawKind::RulesWithoutHosts);
         }
-        if text_bytes(config) > MAX_TEXT_BYTES {
+        if config.text_bytes() > MAX_TEXT_BYTES {
             error.add("access", "", FlawKind::TooMuchText);
         }
     }
     error.check()
-}
-
-fn text_bytes(config: &PolicyConfig) -> usize {
-    let of_rule = |rule: &RuleConfig| {
-        let texts = [&rule.schemes, &rule.methods, &rule.path_prefixes];
-        rule.host.len() + texts.into_iter().flatten().map(String::len).sum::<usize>()
-    };
-    let hosts = config.allowed_domains.iter().chain(&config.blocked_domains);
-    hosts.map(String::len).sum::<usize>() + config.rules.iter().map(of_rule).sum::<usize>()
 }
 
 fn allow_only(config: &PolicyConfig) -> Result<Mode, PolicyError> {

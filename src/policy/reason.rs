@@ -11,6 +11,8 @@ pub struct Denial<'a> {
     pub reason: Reason,
     /// The host that was asked for, if one could be read.
     pub host: Option<Host<'a>>,
+    /// The port that was asked for, named or not, if one could be read.
+    pub port: Option<u16>,
     /// Whether the policy itself would have allowed it, and one that narrows it did not.
     pub narrowed: bool,
 }
@@ -224,18 +226,24 @@ impl From<HostError> for Reason {
     }
 }
 
+impl Denial<'_> {
+    /// What to do instead, or what would allow it.
+    pub fn how(&self) -> &'static str {
+        if self.narrowed {
+            "The template's or the operator's policy says so; this session's own cannot change it."
+        } else {
+            self.reason.how()
+        }
+    }
+}
+
 impl fmt::Display for Denial<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.host {
             Some(host) => write!(f, "The request to {host} was refused: ")?,
             None => f.write_str("The request was refused: ")?,
         }
-        let how = if self.narrowed {
-            "The template's or the operator's policy says so; this session's own cannot change it."
-        } else {
-            self.reason.how()
-        };
-        write!(f, "{}. {how}", self.reason.why())
+        write!(f, "{}. {}", self.reason.why(), self.how())
     }
 }
 

@@ -110,7 +110,6 @@ impl Session {
         seeds: &mut Seeds<'_>,
         step: &mut Step,
     ) -> Result<(), Refused> {
-        self.refuse_failed()?;
         let number = self
             .calls
             .find(|call| call.call_id == result.call_id)
@@ -219,7 +218,6 @@ impl Session {
         seeds: &mut Seeds<'_>,
         step: &mut Step,
     ) -> Result<(), Refused> {
-        self.refuse_failed()?;
         let unknown = || Refused::UnknownApproval(request_id.to_owned());
         let number = self
             .approvals

@@ -1,4 +1,5 @@
-//! Why turns fail: the harness's codes as those of the API, and a text for each.
+//! Why turns and environments fail: the harness's codes as those of the API, and a text for each.
+use crate::environment::EnvironmentFault;
 use crate::wire::turn::TurnErrorCode;
 use cloister_protocol::FailureCode;
 
@@ -63,4 +64,22 @@ pub fn error_text(code: TurnErrorCode) -> &'static str {
         | TurnErrorCode::ExecutorVersionIncompatible
         | TurnErrorCode::ActiveTurnNotSteerable => "The turn failed.",
     }
+}
+
+/// Why an environment cannot be made, for people.
+pub fn environment_text(fault: EnvironmentFault) -> String {
+    let why = match fault {
+        EnvironmentFault::SetupFailed {
+            command,
+            exit_code: Some(code),
+        } => format!("script \"setup_commands[{command}]\" failed with exit code {code}"),
+        EnvironmentFault::SetupFailed {
+            command,
+            exit_code: None,
+        } => format!("script \"setup_commands[{command}]\" was stopped before it ended"),
+        EnvironmentFault::NotIsolated => {
+            "the isolation of the sandbox's network could not be confirmed".to_owned()
+        }
+    };
+    format!("Failed to provision environment: {why}")
 }

@@ -44,6 +44,7 @@ impl Session {
             saving: None,
             deadline: seeds.now + seeds.turn_deadline,
             written: 0,
+            brought: false,
         });
         self.emit_turn(Event::TurnCreated, &turn, step);
         step.turns.push(turn);
@@ -184,10 +185,8 @@ impl Session {
             return;
         };
         if why == Stopping::Cancelled {
-            // Said before the cancel: it ends with this turn, and what has not reached the model never does.
-            self.keep_steering(seeds, step);
-            let said = self.waiting.take();
-            self.show(&turn_id, said, seeds, step);
+            // Said before the cancel: it ends with this turn.
+            self.show_unheard(seeds, step);
         }
         let Some(running) = &mut self.core.running else {
             return;
@@ -258,6 +257,15 @@ impl Session {
         self.end(Err(code), None, seeds, step);
     }
 
+    /// What was said up to now belongs to the running turn; what has not reached the model never does.
+    pub(super) fn show_unheard(&mut self, seeds: &mut Seeds<'_>, step: &mut Step) {
+        self.keep_steering(seeds, step);
+        if let Some(turn_id) = self.running_turn().map(str::to_owned) {
+            let said = self.waiting.take();
+            self.show(&turn_id, said, seeds, step);
+        }
+    }
+
     /// What was sent to steer the running turn may have been taken: it belongs to this turn, whatever the harness answers, and
     /// is not run again.
     fn keep_steering(&mut self, seeds: &mut Seeds<'_>, step: &mut Step) {
@@ -300,6 +308,21 @@ impl Session {
         seeds: &mut Seeds<'_>,
         step: &mut Step,
     ) {
+        self.end_turn(result, saved, seeds, step);
+        self.public.status = SessionStatus::Idle;
+        self.public_changed(seeds);
+        self.emit_session(Event::SessionIdle, step);
+        self.begin_waiting(seeds, step);
+    }
+
+    /// Ends the running turn; where the session stands then is for the caller to say.
+    pub(super) fn end_turn(
+        &mut self,
+        result: Result<Outcome, TurnErrorCode>,
+        saved: Option<Box<Saved>>,
+        seeds: &mut Seeds<'_>,
+        step: &mut Step,
+    ) {
         let Some(running) = &self.core.running else {
             return;
         };
@@ -330,15 +353,14 @@ impl Session {
         else {
             return;
         };
+        if saved.as_ref().is_some_and(|saved| saved.sandbox_lost) {
+            self.sandbox_lost(step);
+        }
         finish(&mut turn, status, code, usage, seeds);
         self.settle_attempt(saving, saved, &turn, seeds, step);
         self.emit_turn_end(&turn, step);
         step.turns.push(turn);
-        self.public.status = SessionStatus::Idle;
         self.public.required_actions.clear();
-        self.public_changed(seeds);
-        self.emit_session(Event::SessionIdle, step);
-        self.begin_waiting(seeds, step);
     }
 
     /// What was sent to steer a turn that ends, and was not answered: it ends with a turn that is cancelled, and otherwise

@@ -13,23 +13,23 @@ impl Session {
             E::SteerRefused { input_id } => self.steer_refused(&input_id, seeds, step),
             E::HarnessLost { .. } => self.lost(seeds, step),
             E::TurnStarted { turn_id, .. } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     self.started(seeds, step);
                 }
             }
             E::TurnEnded { turn_id, outcome } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     self.ended(outcome, seeds, step);
                 }
             }
             E::Usage { turn_id, usage } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     self.used(usage);
                 }
             }
             // Of a turn that has ended: its items are closed, and stored events never change.
             E::ItemStarted { turn_id, item } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     self.begin_item(&item, seeds, step);
                 }
             }
@@ -38,7 +38,7 @@ impl Session {
                 item_id,
                 delta,
             } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     self.add_text(&item_id, delta, step);
                 }
             }
@@ -48,7 +48,7 @@ impl Session {
                 part,
                 delta,
             } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     self.add_reasoning(&item_id, part as usize, delta, step);
                 }
             }
@@ -57,12 +57,12 @@ impl Session {
                 item_id,
                 delta,
             } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     self.add_output(&item_id, delta, step);
                 }
             }
             E::ItemCompleted { turn_id, item } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     self.complete_item(item, seeds, step);
                 }
             }
@@ -72,7 +72,7 @@ impl Session {
                 name,
                 arguments,
             } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     let called = Called {
                         call_id,
                         name,
@@ -89,7 +89,7 @@ impl Session {
                 message,
                 arguments,
             } => {
-                if self.runs(&turn_id) {
+                if self.heard_of(&turn_id, step) {
                     let asked = Asked {
                         request_id,
                         server,
@@ -115,6 +115,12 @@ impl Session {
                 event,
             } => self.take_subagent_event(&subagent, &turn, event, seeds, step),
         }
+    }
+
+    /// Whether a report is of the running turn; then the turn is with its harness.
+    fn heard_of(&mut self, turn_id: &str, step: &mut Step) -> bool {
+        self.brought(turn_id, false, step);
+        self.runs(turn_id)
     }
 
     pub(super) fn runs(&self, turn_id: &str) -> bool {

@@ -1,9 +1,10 @@
 use super::cells::Cells;
+use super::environment::Told;
 use super::saving::Attempt;
 use crate::checkpoint::{Checkpoint, CheckpointId};
 use crate::tenant::TenantHash;
 use crate::wire::item::InputContent;
-use crate::wire::session::{self, TokenUsage};
+use crate::wire::session::{self, SessionStatus, TokenUsage};
 use crate::wire::subagent::Subagent;
 use crate::wire::turn::{Turn, TurnStatus};
 use cloister_protocol::{Decision, Json, Phase};
@@ -59,6 +60,9 @@ pub(super) struct Core {
     pub running: Option<Running>,
     /// What a turn begins from.
     pub checkpoint: Option<Checkpoint>,
+    /// What events have said of the environment.
+    #[serde(default)]
+    pub environment: Told,
     pub seen: Seen,
     /// Place of the newest event in the log.
     pub last_event: u64,
@@ -94,6 +98,9 @@ pub(super) struct Running {
     pub deadline: u64,
     /// Bytes of events and items it has written.
     pub written: u64,
+    /// Whether it is known to be with its harness.
+    #[serde(default)]
+    pub brought: bool,
 }
 
 /// Why a turn is being stopped.
@@ -230,6 +237,11 @@ impl Session {
     /// Whether it may be deleted: nothing runs and nothing waits.
     pub fn is_settled(&self) -> bool {
         self.core.running.is_none() && self.waiting.is_empty() && self.steering.is_empty()
+    }
+
+    /// Whether it has failed: it takes nothing from its client any more, and nothing follows from anything.
+    pub fn has_failed(&self) -> bool {
+        self.public.status == SessionStatus::Failed
     }
 
     /// How much input waits to be taken, in bytes of JSON.

@@ -4,12 +4,12 @@ use super::state::{Said, Seen, Session, Stopping, UserMessage};
 use super::stored::TextWrite;
 use super::{lifecycle, log};
 use crate::checkpoint::{CheckpointId, Digest, Garbage, Saved, Unsaved};
+use crate::environment::EnvironmentFault;
 use crate::wire::artifact::Artifact;
 use crate::wire::event::{Event, SessionEvent, TurnEvent};
 use crate::wire::id::Kind;
 use crate::wire::item::{Item, ToolOutput};
 use crate::wire::request::SessionUpdate;
-use crate::wire::session::SessionStatus;
 use crate::wire::subagent::Subagent;
 use crate::wire::turn::{Turn, TurnErrorCode};
 use cloister_protocol::{self as protocol, Decision};
@@ -64,10 +64,19 @@ pub enum Input {
         /// Why.
         why: Unsaved,
     },
+    /// The turn was brought to a harness. May come after what that reports of it.
+    Started {
+        /// The turn.
+        turn_id: String,
+        /// Whether it has another sandbox than the turn before, or the first.
+        new_sandbox: bool,
+    },
     /// The turn could not be brought to a harness.
     NotStarted {
         /// The turn.
         turn_id: String,
+        /// Its environment cannot be made; none if a next turn may have it.
+        fault: Option<EnvironmentFault>,
     },
     /// The harness that had the turn is gone; what it did is unknown.
     Lost {
@@ -250,9 +259,11 @@ impl Session {
         seeds: &mut Seeds<'_>,
         step: &mut Step,
     ) -> Result<(), Refused> {
+        if self.has_failed() {
+            return self.take_nothing(input, seeds);
+        }
         match input {
             Input::Messages(messages) => {
-                self.refuse_failed()?;
                 let said = messages.into_iter().map(|content| Said {
                     content,
                     shown: true,
@@ -265,10 +276,7 @@ impl Session {
                 request_id,
                 decision,
             } => self.take_approval(&request_id, decision, seeds, step)?,
-            Input::Update(update) => {
-                update.apply(&mut self.public);
-                self.public_changed(seeds);
-            }
+            Input::Update(update) => self.update(*update, seeds),
             Input::Harness { epoch, seq, event } => {
                 if self.is_new(epoch, seq) {
                     self.take_event(*event, seeds, step);
@@ -281,9 +289,18 @@ impl Session {
             } => self.saving(&turn_id, checkpoint, seeds, step),
             Input::Saved { turn_id, saved } => self.saved(&turn_id, saved, step),
             Input::Unsaved { turn_id, why } => self.unsaved(&turn_id, why, step),
-            Input::NotStarted { turn_id } => {
-                self.lose(&turn_id, TurnErrorCode::SandboxError, seeds, step)
-            }
+            Input::Started {
+                turn_id,
+                new_sandbox,
+            } => self.brought(&turn_id, new_sandbox, step),
+            Input::NotStarted {
+                turn_id,
+                fault: Some(fault),
+            } => self.environment_failed(&turn_id, fault, seeds, step),
+            Input::NotStarted {
+                turn_id,
+                fault: None,
+            } => self.lose(&turn_id, TurnErrorCode::SandboxError, seeds, step),
             Input::Lost { turn_id } => {
                 self.lose(&turn_id, TurnErrorCode::InternalError, seeds, step)
             }
@@ -296,6 +313,35 @@ impl Session {
         self.core.last_active_at = seeds.seconds();
         self.public.last_active_at = self.core.last_active_at;
         Ok(())
+    }
+
+    /// A failed session refuses what its client says to the agent, a cancel too. What is the client's own may still be changed.
+    /// What others report is over; events of a harness count as taken, so that they do not come again.
+    fn take_nothing(&mut self, input: Input, seeds: &Seeds<'_>) -> Result<(), Refused> {
+        match input {
+            Input::Messages(_)
+            | Input::Cancel
+            | Input::ToolResult(_)
+            | Input::ApprovalResult { .. } => return Err(Refused::Failed),
+            Input::Update(update) => self.update(*update, seeds),
+            Input::Harness { epoch, seq, .. } => {
+                self.is_new(epoch, seq);
+            }
+            Input::Saving { .. }
+            | Input::Saved { .. }
+            | Input::Unsaved { .. }
+            | Input::Started { .. }
+            | Input::NotStarted { .. }
+            | Input::Lost { .. }
+            | Input::NotSteered { .. }
+            | Input::Tick => {}
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, update: SessionUpdate, seeds: &Seeds<'_>) {
+        update.apply(&mut self.public);
+        self.public_changed(seeds);
     }
 
     /// Whether an effect is still to be carried out. What concerns a turn that has ended meanwhile is not: carried out late,
@@ -311,10 +357,11 @@ impl Session {
         }
     }
 
-    /// Writes the first event of a session's log, which creation streams begin with.
+    /// Writes the first events of a session's log, which creation streams begin with.
     pub fn created(&mut self, step: &mut Step) {
         let session = Box::new(self.public.clone());
         self.emit(Event::SessionCreated(SessionEvent { session }), step);
+        self.environment_pending(step);
     }
 
     /// Whether a harness event has not been taken yet. Events come in order; those of an older instance are over.
@@ -324,16 +371,6 @@ impl Session {
             self.core.seen = Seen { epoch, seq };
         }
         newer
-    }
-
-    pub(super) fn refuse_failed(&self) -> Result<(), Refused> {
-        match self.public.status {
-            SessionStatus::Failed => Err(Refused::Failed),
-            SessionStatus::Idle
-            | SessionStatus::InProgress
-            | SessionStatus::RequiresAction
-            | SessionStatus::BudgetReached => Ok(()),
-        }
     }
 
     fn stop_flood(&mut self, seeds: &mut Seeds<'_>, step: &mut Step) {

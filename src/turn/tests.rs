@@ -2,11 +2,13 @@
 mod actions;
 mod approvals;
 mod checkpoints;
+mod environment;
 mod items;
 mod lifecycle;
 mod limits;
 mod log;
 mod model;
+mod network;
 mod order;
 mod settings;
 mod steering;
@@ -300,6 +302,12 @@ fn saved(id: CheckpointId) -> Saved {
         dropped: vec![],
         sandbox_lost: false,
     }
+}
+
+/// The turn could not be brought to a harness, and the next one may be.
+fn not_started(turn_id: String) -> Input {
+    let fault = None;
+    Input::NotStarted { turn_id, fault }
 }
 
 /// A value's word on the wire.

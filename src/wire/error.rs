@@ -284,6 +284,17 @@ impl ApiError {
         }
     }
 
+    /// What only a session with an environment has.
+    pub fn no_environment(session: &str) -> ApiError {
+        ApiError {
+            message: format!(
+                "Session {} has no environment, and so no network",
+                echo(session)
+            ),
+            ..ApiError::not_found(session)
+        }
+    }
+
     /// A path that is no endpoint.
     pub fn no_route() -> ApiError {
         ApiError::new(

@@ -157,27 +157,11 @@ impl Fields {
             .ok_or_else(|| ApiError::missing(&self.path_of(name)))
     }
 
-    /// Takes an integer of `least` to `most`. `1.0` is none.
+    /// Takes an integer of `least` to `most`.
     pub fn integer(&mut self, name: &str, least: i64, most: i64) -> Result<Option<i64>, ApiError> {
-        let path = self.path_of(name);
-        let Some(value) = self.take(name) else {
-            return Ok(None);
-        };
-        let Value::Number(number) = &value else {
-            return Err(ApiError::wrong_type(&path, "an integer", value.type_name()));
-        };
-        if number.is_f64() {
-            return Err(ApiError::wrong_type(&path, "an integer", value.type_name()));
-        }
-        // Only an integer beyond i64 is neither.
-        let integer = number.as_i64().unwrap_or(i64::MAX);
-        if integer < least {
-            return Err(ApiError::below(&path, least, integer));
-        }
-        if integer > most {
-            return Err(ApiError::above(&path, most, integer));
-        }
-        Ok(Some(integer))
+        self.take(name)
+            .map(|value| integer(value, &self.path_of(name), least, most))
+            .transpose()
     }
 
     /// Takes an object.
@@ -218,32 +202,31 @@ impl Fields {
 
     /// Takes a map of strings: at most 16, names of 1 to 64 characters, values of at most 512.
     pub fn metadata(&mut self, name: &str) -> Result<BTreeMap<String, String>, ApiError> {
-        let Some(map) = self.object(name)? else {
-            return Ok(BTreeMap::new());
+        let path = self.path_of(name);
+        let member = |(key, value): (String, Value)| {
+            let length = key.chars().count();
+            if length == 0 || length > 64 {
+                return Err(ApiError::wrong_length(&path, "key", 1, 64, length));
+            }
+            if key.contains('\0') {
+                return Err(ApiError::bad_character(&path));
+            }
+            let value = string(value, &join(&path, &key), 0, 512)?;
+            Ok((key, value))
         };
-        if map.members.len() > 16 {
-            return Err(ApiError::wrong_length(
-                &map.path,
-                "map",
-                0,
-                16,
-                map.members.len(),
-            ));
+        self.map(name, 16)?.into_iter().map(member).collect()
+    }
+
+    /// Takes a map of at most `most` members, whose names are the client's; none is an empty one.
+    pub fn map(&mut self, name: &str, most: usize) -> Result<Vec<(String, Value)>, ApiError> {
+        let Some(map) = self.object(name)? else {
+            return Ok(Vec::new());
+        };
+        let count = map.members.len();
+        if count > most {
+            return Err(ApiError::wrong_length(&map.path, "map", 0, most, count));
         }
-        map.members
-            .into_iter()
-            .map(|(key, value)| {
-                let path = join(&map.path, &key);
-                let length = key.chars().count();
-                if length == 0 || length > 64 {
-                    return Err(ApiError::wrong_length(&map.path, "key", 1, 64, length));
-                }
-                if key.contains('\0') {
-                    return Err(ApiError::bad_character(&map.path));
-                }
-                Ok((key, string(value, &path, 0, 512)?))
-            })
-            .collect()
+        Ok(map.members.into_iter().collect())
     }
 }
 
@@ -260,6 +243,39 @@ pub fn string(value: Value, path: &str, least: usize, most: usize) -> Result<Str
         return Err(ApiError::bad_character(path));
     }
     Ok(text)
+}
+
+/// A value that must be a string of `least` to `most` bytes.
+pub fn string_of_bytes(
+    value: Value,
+    path: &str,
+    least: usize,
+    most: usize,
+) -> Result<String, ApiError> {
+    let text = string(value, path, least, most)?;
+    if text.len() > most {
+        return Err(ApiError::too_many_bytes(path, most, text.len()));
+    }
+    Ok(text)
+}
+
+/// A value that must be an integer of `least` to `most`. `1.0` is none.
+pub fn integer(value: Value, path: &str, least: i64, most: i64) -> Result<i64, ApiError> {
+    let Value::Number(number) = &value else {
+        return Err(ApiError::wrong_type(path, "an integer", value.type_name()));
+    };
+    if number.is_f64() {
+        return Err(ApiError::wrong_type(path, "an integer", value.type_name()));
+    }
+    // Only an integer beyond i64 is neither.
+    let integer = number.as_i64().unwrap_or(i64::MAX);
+    if integer < least {
+        return Err(ApiError::below(path, least, integer));
+    }
+    if integer > most {
+        return Err(ApiError::above(path, most, integer));
+    }
+    Ok(integer)
 }
 
 /// A value that must be one of a closed set of words.

@@ -40,6 +40,17 @@ impl<T> Page<T> {
         }
     }
 
+    /// A list of what has no ids, whole.
+    pub fn whole(rows: Vec<T>) -> Page<T> {
+        Page {
+            object: "list",
+            data: rows,
+            first_id: None,
+            last_id: None,
+            has_more: false,
+        }
+    }
+
     /// The same page with its rows in another form.
     pub fn try_map<U, E>(self, map: impl FnMut(T) -> Result<U, E>) -> Result<Page<U>, E> {
         Ok(Page {

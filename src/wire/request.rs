@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub use self::{
     agent::{AgentChanges, AgentChoice, AgentCreate, AgentUpdate},
     change::Change,
-    environment::EnvironmentSpec,
+    environment::{network_policy, EnvironmentSpec},
     input::{EventsCreate, SessionInput, UserMessage},
     update::SessionUpdate,
 };

@@ -32,6 +32,12 @@ pub enum Route<'a> {
     EventsCreate(&'a str),
     /// `GET /v1/agents/sessions/{session}/events`
     EventsStream(&'a str),
+    /// `GET /v1/agents/sessions/{session}/network`, an extension
+    NetworkRetrieve(&'a str),
+    /// `POST /v1/agents/sessions/{session}/network`, an extension
+    NetworkReplace(&'a str),
+    /// `GET /v1/agents/sessions/{session}/network/audit`, an extension
+    NetworkAudit(&'a str),
     /// `GET /v1/agents/sessions/{session}/items`
     ItemList(&'a str),
     /// `GET /v1/agents/sessions/{session}/turns`
@@ -126,6 +132,11 @@ fn methods<'a>(segments: &[&'a str]) -> Option<Methods<'a>> {
             post: Some(Route::EventsCreate(session)),
             ..get(Route::EventsStream(session))
         },
+        ["", "sessions", session, "network"] => Methods {
+            post: Some(Route::NetworkReplace(session)),
+            ..get(Route::NetworkRetrieve(session))
+        },
+        ["", "sessions", session, "network", "audit"] => get(Route::NetworkAudit(session)),
         ["", "sessions", session, "items"] => get(Route::ItemList(session)),
         ["", "sessions", session, "turns"] => get(Route::TurnList(session)),
         ["", "sessions", session, "turns", turn] => get(Route::TurnRetrieve(session, turn)),
@@ -192,6 +203,9 @@ fn ids<'a>(route: Route<'a>) -> Vec<(&'a str, Kind)> {
         | Route::SessionDelete(session)
         | Route::EventsCreate(session)
         | Route::EventsStream(session)
+        | Route::NetworkRetrieve(session)
+        | Route::NetworkReplace(session)
+        | Route::NetworkAudit(session)
         | Route::ItemList(session)
         | Route::TurnList(session)
         | Route::SubagentList(session)

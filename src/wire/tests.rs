@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::{
     json,
     query::{ArtifactListQuery, EventsQuery, ListQuery, OutOfRange, SessionListQuery},
-    request::{AgentCreate, AgentUpdate, EventsCreate, SessionCreate, SessionUpdate},
+    request::{
+        network_policy, AgentCreate, AgentUpdate, EventsCreate, SessionCreate, SessionUpdate,
+    },
     route,
 };
 
@@ -30,6 +32,15 @@ fn body() -> impl Strategy<Value = Value> {
         "network",
         "access",
         "disabled",
+        "restricted",
+        "allowed_domains",
+        "rules",
+        "host",
+        "ports",
+        "env",
+        "setup_commands",
+        "command",
+        "cwd",
         "metadata",
         "stream",
         "reasoning",
@@ -103,6 +114,7 @@ proptest! {
                 SessionUpdate::read(members.clone()).err(),
                 AgentCreate::read(members.clone()).err(),
                 AgentUpdate::read(members.clone()).err(),
+                network_policy(members.clone()).err(),
                 EventsCreate::read(members).err(),
             ];
             for error in errors.into_iter().flatten() {

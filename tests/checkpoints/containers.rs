@@ -145,4 +145,18 @@ fn a_sandbox_that_is_lost_in_mid_turn_leaves_the_committed_workspace() {
     let all = ["one", "two", "three", "four"].map(str::to_owned);
     assert_eq!(history(&model, "five"), (all.into(), true));
     talk.only_one_checkpoint_is_left(&gateway);
+
+    let events = gateway.stored_events();
+    let told = events.iter().filter_map(|event| {
+        let name = event["type"].as_str()?;
+        name.strip_prefix("agent.session.environment.")
+    });
+    let expected = [
+        &["pending", "ready", "connected"][..],
+        &["disconnected", "reset", "ready", "connected"],
+        // Those were replaced between turns: nothing was lost.
+        &["ready", "connected"],
+        &["ready", "connected"],
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected.concat());
 }

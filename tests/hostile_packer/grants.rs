@@ -25,7 +25,8 @@ fn f4_a_grant_reaches_one_object_once() {
     let unknown = |name, request| (name, request, 403, "grant_unknown");
     let verb = |name, request| (name, request, 403, "grant_verb");
     let not_allowed = |name, request| (name, request, 403, "header_not_allowed");
-    let elsewhere = |name, other| (name, with(hello(), other), 403, "network_disabled");
+    // Not the store's: the policy's.
+    let elsewhere = |name, other, status, code| (name, with(hello(), other), status, code);
     let upper = own.to_uppercase();
     let head = one.send(&[by("HEAD")]);
     assert_eq!(head[0]["status"], 403, "HEAD: {head:?}");
@@ -88,14 +89,36 @@ fn f4_a_grant_reaches_one_object_once() {
             not_allowed("a copy", header("x-amz-copy-source: /other/key")),
             not_allowed("metadata", header("X-Amz-Meta-A: b")),
             not_allowed("a range", header("range: bytes=0-1")),
-            elsewhere("HTTPS", json!({ "tls": true })),
-            elsewhere("another Host", json!({ "host": "example.com" })),
-            elsewhere("a Host below it", json!({ "host": "x.backup.internal" })),
-            elsewhere("a Host with a dot", json!({ "host": "backup.internal." })),
-            elsewhere("two Hosts", json!({ "lines": ["host: example.com"] })),
+            elsewhere("HTTPS", json!({ "tls": true }), 403, "name_reserved"),
+            elsewhere(
+                "another Host",
+                json!({ "host": "example.com" }),
+                403,
+                "network_disabled",
+            ),
+            elsewhere(
+                "a Host below it",
+                json!({ "host": "x.backup.internal" }),
+                403,
+                "name_reserved",
+            ),
+            elsewhere(
+                "a Host with a dot",
+                json!({ "host": "backup.internal." }),
+                403,
+                "name_reserved",
+            ),
+            elsewhere(
+                "two Hosts",
+                json!({ "lines": ["host: example.com"] }),
+                400,
+                "host_malformed",
+            ),
             elsewhere(
                 "another Host than the target's",
                 json!({ "target": format!("http://backup.internal/{own}"), "host": "example.com" }),
+                421,
+                "host_mismatch",
             ),
             unknown(
                 "another target than the Host's",

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// What is asked of a HarnessDO.
 #[derive(Serialize, Deserialize)]
 pub enum HarnessCall {
-    /// Runs a turn: `()`. Answers when the harness has the turn; the same turn again changes nothing.
+    /// Runs a turn: a [`Started`], or a refusal; one because of its environment says so. Answers when the harness has the turn.
+    /// The same turn again changes nothing: while it is on its way the call waits, and then it is answered as it was.
     Run(Box<RunTurn>),
     /// Adds input to the running turn: `()`. Whether it was taken comes as an event.
     Steer {
@@ -50,6 +51,14 @@ pub enum HarnessCall {
         /// Only if no other turn than this runs in them; none: whatever they do.
         turn_id: Option<String>,
     },
+}
+
+/// A turn is with its harness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// Whether the sandbox was made for this turn, as far as the harness's object has lived to hear. False for a session that only
+    /// talks, and for a turn that is over.
+    pub new_sandbox: bool,
 }
 
 /// One turn and whose it is.

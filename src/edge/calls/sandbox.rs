@@ -1,12 +1,21 @@
-use super::{CallError, GrantCall};
+use super::{CallError, EgressCall, GrantCall, NetworkCall};
 use crate::checkpoint::{Checkpoint, CheckpointId, Digest, Part, SavedArtifact};
 use crate::edge::platform::Killed;
+use crate::environment::Configuration;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
 /// What is asked of a SandboxDO. Files travel as bodies: see `SandboxDO`.
 #[derive(Serialize, Deserialize)]
 pub enum SandboxCall {
+    /// Says how its sandboxes are made: `()`. Once, before the first; again is refused.
+    Configure(Box<Configuration>),
+    /// Ends it, and forgets all that is stored of it: `()`. Succeeds when there is nothing.
+    Forget,
+    /// About its network, for the Gateway.
+    Network(NetworkCall),
+    /// About its network, for SandboxEgress.
+    Egress(EgressCall),
     /// Makes it ready for a turn: [`SandboxState`]. One that certainly holds the checkpoint is used again; any other is
     /// destroyed, and a new one gets the checkpoint.
     Create(Claim),

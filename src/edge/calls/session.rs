@@ -1,8 +1,9 @@
 use super::CallError;
+use crate::environment::EnvironmentFault;
 use crate::turn::{Identity, Refused, ToolResult, UserMessage};
 use crate::wire::query::ListQuery;
 use crate::wire::request::SessionUpdate;
-use crate::wire::session::Session;
+use crate::wire::session::{Network, Session};
 use cloister_protocol::Decision;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,13 @@ pub enum SessionCall {
     Retrieve,
     /// Changes the session: its JSON.
     Update(Box<SessionUpdate>),
+    /// Its sandbox has another policy: `()`.
+    Network {
+        /// What is shown of it.
+        network: Network,
+        /// The sandbox's network epoch; an older one than the last is passed over.
+        epoch: u64,
+    },
     /// Takes inputs from the client, all or none: `()`, or an [`InputError`].
     Input {
         /// The inputs, in order.
@@ -93,10 +101,12 @@ pub enum SessionCall {
     Delete,
     /// What was published last under each path, by its name: `HashMap<String, Digest>`.
     Published,
-    /// The harness that had this turn is gone: `()`.
+    /// The harness that had this turn is gone, or never had it: `()`.
     HarnessLost {
         /// The turn.
         turn_id: String,
+        /// Its environment cannot be made: why.
+        fault: Option<EnvironmentFault>,
     },
 }
 

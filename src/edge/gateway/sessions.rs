@@ -1,9 +1,12 @@
 use super::agents::{self, check_model, check_size};
 use super::catalog::{self, Filter, State, Table};
+use super::environment::NewEnvironment;
 use super::events::{check_input, said};
 use super::stream::{self, Ends};
 use super::{body, json, refused, Answer, Call};
-use crate::edge::calls::{self, CallError, CallResult, Refusal, SessionCall, SessionCreation};
+use crate::edge::calls::{
+    self, CallError, CallResult, Refusal, SandboxCall, SessionCall, SessionCreation,
+};
 use crate::edge::platform::{now, random};
 use crate::turn::{stream_name, Identity, UserMessage};
 use crate::wire::agent::inline_agent;
@@ -11,11 +14,8 @@ use crate::wire::deleted::Deleted;
 use crate::wire::error::ApiError;
 use crate::wire::id::Kind;
 use crate::wire::query::SessionListQuery;
-use crate::wire::request::{AgentChoice, Change, EnvironmentSpec, SessionCreate, SessionUpdate};
-use crate::wire::session::{
-    Agent, Environment, HostedEnvironment, Network, NetworkAccess, Packages, Session,
-    SessionObject, SessionStatus,
-};
+use crate::wire::request::{AgentChoice, Change, SessionCreate, SessionUpdate};
+use crate::wire::session::{Agent, Environment, Session, SessionObject, SessionStatus};
 use serde_json::value::RawValue;
 use worker::Response;
 
@@ -26,30 +26,28 @@ pub async fn create(call: Call<'_>) -> Answer<Response> {
     let input: Vec<UserMessage> = said(wanted.input.clone().unwrap_or_default());
     check_input(&input)?;
     let agent = agent_of(&call, wanted.agent.clone()).await?;
-    let exclude = match &wanted.environment {
-        EnvironmentSpec::None => Vec::new(),
-        EnvironmentSpec::Hosted { exclude, .. } => exclude.clone(),
-    };
-    let (session, environment_id) = new_session(wanted, agent)?;
+    let environment = NewEnvironment::of(wanted.environment.clone(), call.env)?;
+    let session = new_session(wanted, agent, environment.as_ref());
     let identity = Identity {
         tenant: call.principal.tenant.hash(),
-        environment_id,
+        environment_id: environment.as_ref().map(|new| new.id.clone()),
         stream: stream_name(random()),
-        exclude,
+        exclude: environment
+            .as_ref()
+            .map(|new| new.exclude.clone())
+            .unwrap_or_default(),
     };
     let id = session.id.clone();
     let snapshot = serde_json::to_string(&session).map_err(|_| ApiError::internal())?;
     let tenant = &call.principal.tenant;
     // The catalog first: a session that nobody can find would be a leak, a row without a session answers 404.
     catalog::insert(call.env, Table::Sessions, tenant, &id, snapshot).await?;
-    let object = call.session_object(&id)?;
     let creation = SessionCall::Create(Box::new(SessionCreation {
         identity,
         session,
         input,
     }));
-    let created: CallResult<Box<RawValue>> = calls::call(&object, &creation).await;
-    let created = match created {
+    let created = match begin(&call, &id, environment, &creation).await? {
         Ok(created) => created,
         Err(error) => {
             catalog::delete(call.env, Table::Sessions, tenant, &id).await?;
@@ -143,36 +141,37 @@ fn size_of<T: serde::Serialize>(value: &T) -> Answer<usize> {
         .map_err(|_| ApiError::internal())
 }
 
-/// A session as it begins, and the id of its environment if it has one.
-fn new_session(wanted: SessionCreate, agent: Agent) -> Answer<(Session, Option<String>)> {
-    let seconds = now() / 1000;
-    let (environment, environment_id) = match wanted.environment {
-        EnvironmentSpec::None => (Environment::None, None),
-        EnvironmentSpec::Hosted {
-            network: None | Some(NetworkAccess::Disabled),
-            ..
-        } => {
-            let id = Kind::Environment.id(random());
-            let environment = HostedEnvironment {
-                id: id.clone(),
-                capability_directories: Vec::new(),
-                files: Vec::new(),
-                network: Network {
-                    access: NetworkAccess::Disabled,
-                    allowed_domains: Vec::new(),
-                },
-                packages: Packages::default(),
-                plugins: Vec::new(),
-                skills: Vec::new(),
-            };
-            (Environment::OpenaiHosted(Box::new(environment)), Some(id))
-        }
-        EnvironmentSpec::Hosted {
-            network: Some(NetworkAccess::Enabled | NetworkAccess::Restricted),
-            ..
-        } => return Err(ApiError::unsupported("environment.network.access")),
+/// Makes the session, and before it says how its sandboxes are made: its first turn may begin at once. Without the session,
+/// nothing of that stays.
+async fn begin(
+    call: &Call<'_>,
+    id: &str,
+    environment: Option<NewEnvironment>,
+    creation: &SessionCall,
+) -> Answer<CallResult<Box<RawValue>>> {
+    let session = call.session_object(id)?;
+    let Some(environment) = environment else {
+        return Ok(calls::call(&session, creation).await);
     };
-    let session = Session {
+    let sandbox = environment.object(call.env, &call.principal.tenant.hash())?;
+    let created = match environment.configure(&sandbox).await {
+        Ok(()) => calls::call(&session, creation).await,
+        Err(error) => Err(error),
+    };
+    if created.is_err() {
+        let _: CallResult<()> = calls::call(&sandbox, &SandboxCall::Forget).await;
+    }
+    Ok(created)
+}
+
+/// A session as it begins.
+fn new_session(
+    wanted: SessionCreate,
+    agent: Agent,
+    environment: Option<&NewEnvironment>,
+) -> Session {
+    let seconds = now() / 1000;
+    Session {
         id: Kind::Session.id(random()),
         object: SessionObject::Session,
         created_at: seconds,
@@ -180,7 +179,7 @@ fn new_session(wanted: SessionCreate, agent: Agent) -> Answer<(Session, Option<S
         status: SessionStatus::Idle,
         error: None,
         agent,
-        environment,
+        environment: environment.map_or(Environment::None, NewEnvironment::shown),
         metadata: wanted.metadata,
         required_actions: Vec::new(),
         usage: None,
@@ -188,6 +187,5 @@ fn new_session(wanted: SessionCreate, agent: Agent) -> Answer<(Session, Option<S
         prompt_cache_options: wanted.prompt_cache_options,
         review: wanted.review,
         spend_control: wanted.spend_control,
-    };
-    Ok((session, environment_id))
+    }
 }

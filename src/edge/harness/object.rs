@@ -19,8 +19,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State, Stub};
 
-/// Props of intercepts are made anew at each start and each construction of the object, so this only bounds a leak.
-const PROPS_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
 /// While a turn runs: between two looks at link and containers. After the Worker's process was replaced, a container is
 /// without its intercepts until then, and the harness's own retries of a model call have to last as long.
 pub(super) const HEARTBEAT_MS: u64 = 5_000;
@@ -66,6 +64,8 @@ pub(super) struct Harness {
     pub(super) desk: Desk,
     /// The history that a container fetches while it starts.
     pub(super) restoring: Cell<Option<Task>>,
+    /// When the container's requests got their newest identity, Unix milliseconds.
+    identified_at: Cell<u64>,
     #[cfg(feature = "test-faults")]
     pub(super) hold: super::hold::Hold,
 }
@@ -84,6 +84,7 @@ impl DurableObject for HarnessDO {
             link: RefCell::default(),
             desk: Desk::default(),
             restoring: Cell::default(),
+            identified_at: Cell::default(),
             #[cfg(feature = "test-faults")]
             hold: Default::default(),
         });
@@ -279,6 +280,8 @@ impl Harness {
             if !self.start(&container, turn.checkpoint.as_ref()).await? {
                 return Ok(None);
             }
+        } else if container::is_stale(self.identified_at.get()) {
+            self.intercept().await?;
         }
         self.update(|record| {
             let epoch = record.epoch;
@@ -349,13 +352,15 @@ impl Harness {
             Label::HarnessEgress,
             &name,
             self.record.borrow().epoch,
-            now() + PROPS_LIFETIME_MS,
+            now() + container::PROPS_LIFETIME_MS,
         );
         let to = egress_fetcher(self.state.as_raw(), EgressClass::Harness, &props)?;
         let container = self.container()?;
         container.intercept_http(MODEL_HOST, &to).await?;
         container.intercept_http(EXEC_HOST, &to).await?;
-        container.intercept_http(BACKUP_HOST, &to).await
+        container.intercept_http(BACKUP_HOST, &to).await?;
+        self.identified_at.set(now());
+        Ok(())
     }
 
     pub(super) fn close_link(&self) {

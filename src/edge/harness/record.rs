@@ -61,6 +61,9 @@ pub struct ActiveTurn {
     pub service_tier: Option<String>,
     /// What its containers held when it began.
     pub checkpoint: Option<Checkpoint>,
+    /// Whether a sandbox was made for it.
+    #[serde(default)]
+    pub new_sandbox: bool,
     /// Epoch of the instance that was made ready for it.
     pub prepared: Option<u64>,
     /// Epoch of the instance that was told to start it; from then on its outcome is unknown if that instance is lost.

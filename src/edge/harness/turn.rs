@@ -5,11 +5,12 @@ use super::record::{ActiveTurn, Owner, AGENT, COMMAND, EXCLUDE, INPUT};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{
     self, CallError, CallResult, Claim, Class, Refusal, RunTurn, SandboxCall, SandboxState,
-    SessionCall,
+    SessionCall, Started,
 };
 use crate::edge::platform::now;
 use crate::edge::platform::request::upgrade;
 use crate::edge::{log, record};
+use crate::environment::EnvironmentFault;
 use cloister_protocol::{AgentSettings, Command, Input};
 use std::rc::Rc;
 use std::time::Duration;
@@ -21,11 +22,32 @@ const START_DEADLINE: Duration = Duration::from_secs(60);
 const REATTACH_DEADLINE: Duration = Duration::from_secs(15);
 
 impl Harness {
-    pub(super) async fn run(self: Rc<Self>, run: RunTurn) -> Result<CallResult<()>> {
-        let known = self.record.borrow_mut().turn_named(&run.turn_id).is_some();
-        if known || self.record.borrow().over.contains(&run.turn_id) {
-            return Ok(Ok(()));
+    /// A turn that is known is not begun again: the call waits while it is on its way, and is then answered as the first was, or
+    /// breaks if there is no answer yet; the alarm goes on with the turn. One that is over is answered as if it had its sandbox
+    /// from before, since nobody needs to know.
+    pub(super) async fn run(self: Rc<Self>, run: RunTurn) -> Result<CallResult<Started>> {
+        if self.record.borrow().over.contains(&run.turn_id) {
+            return Ok(Ok(Started { new_sandbox: false }));
         }
+        let turn_id = run.turn_id.clone();
+        if self.record.borrow_mut().turn_named(&turn_id).is_some() {
+            let _one = self.starting.lock().await;
+            let begun = self.begun(&turn_id)?;
+            return begun.map(Ok).ok_or("the turn is not begun".into());
+        }
+        self.note_turn(run).await?;
+        let result = self.clone().begin(&turn_id).await;
+        let failed = result.is_err() || matches!(result, Ok(Err(_)));
+        // Another turn may have come meanwhile, if this one was given up.
+        if failed && self.record.borrow_mut().turn_named(&turn_id).is_some() {
+            self.forget_turn(false)?;
+            self.destroy().await?;
+        }
+        result
+    }
+
+    /// Stores a turn, so that it is begun whatever happens.
+    async fn note_turn(&self, run: RunTurn) -> Result<()> {
         // Another turn that is still noted here is over: SessionDO, which decides, has stored its end and not told yet.
         self.wake_in(HEARTBEAT_MS).await?;
         self.forget_turn(true)?;
@@ -44,47 +66,50 @@ impl Harness {
                 preset: run.preset.clone(),
                 service_tier: run.service_tier.clone(),
                 checkpoint: run.checkpoint.clone(),
+                new_sandbox: false,
                 prepared: None,
                 sent_to: None,
                 interrupt: false,
             });
-        })?;
-        let turn_id = run.turn_id;
-        let result = self.clone().begin().await;
-        let failed = result.is_err() || matches!(result, Ok(Err(_)));
-        // Another turn may have come meanwhile, if this one was given up.
-        if failed && self.record.borrow_mut().turn_named(&turn_id).is_some() {
-            self.forget_turn(false)?;
-            self.destroy().await?;
-        }
-        result
+        })
     }
 
     /// Brings the stored turn to the supervisor: containers, link, command. Each step that is done already is skipped.
-    async fn begin(self: Rc<Self>) -> Result<CallResult<()>> {
+    async fn begin(self: Rc<Self>, turn_id: &str) -> Result<CallResult<Started>> {
         let _one = self.starting.lock().await;
+        if let Some(started) = self.begun(turn_id)? {
+            return Ok(Ok(started));
+        }
         let mut tries = 0;
         let link = loop {
             tries += 1;
             let (sandbox, container) =
                 futures_util::join!(self.ensure_sandbox(), self.ensure_container());
+            // What is wrong with the environment is for good, so it is told before what may pass.
+            let new_sandbox = match sandbox? {
+                Ok(new_sandbox) => new_sandbox,
+                Err(error) => return Ok(Err(error)),
+            };
             let Some(started) = container? else {
                 return Ok(Err(Refusal::Unavailable.into()));
             };
-            match sandbox? {
-                // Its exec link led to the sandbox before: the first command would fail.
-                Ok(new_sandbox) if new_sandbox && !started => {
-                    self.update(|record| {
-                        if let Some(turn) = &mut record.turn {
-                            turn.prepared = None;
-                        }
-                    })?;
-                    if self.ensure_container().await?.is_none() {
-                        return Ok(Err(Refusal::Unavailable.into()));
+            if new_sandbox {
+                self.update(|record| {
+                    if let Some(turn) = &mut record.turn {
+                        turn.new_sandbox = true;
                     }
+                })?;
+            }
+            // Its exec link led to the sandbox before: the first command would fail.
+            if new_sandbox && !started {
+                self.update(|record| {
+                    if let Some(turn) = &mut record.turn {
+                        turn.prepared = None;
+                    }
+                })?;
+                if self.ensure_container().await?.is_none() {
+                    return Ok(Err(Refusal::Unavailable.into()));
                 }
-                Ok(_) => {}
-                Err(error) => return Ok(Err(error)),
             }
             // A supervisor listens when it has its history.
             let deadline = match self.restoring.get() {
@@ -102,8 +127,18 @@ impl Harness {
                 None => return Ok(Err(Refusal::Unavailable.into())),
             }
         };
+        let turn = self.record.borrow().turn.clone();
+        let new_sandbox = turn.is_some_and(|turn| turn.new_sandbox);
         self.send_turn(&link)?;
-        Ok(Ok(()))
+        Ok(Ok(Started { new_sandbox }))
+    }
+
+    /// How the turn was brought to the supervisor, if it was. An error if it was given up.
+    fn begun(&self, turn_id: &str) -> Result<Option<Started>> {
+        let mut record = self.record.borrow_mut();
+        let turn = record.turn_named(turn_id).ok_or("the turn is given up")?;
+        let new_sandbox = turn.new_sandbox;
+        Ok(turn.sent_to.map(|_| Started { new_sandbox }))
     }
 
     /// Tells the supervisor of the turn. Stored first: from then on its outcome is unknown if this instance is lost.
@@ -262,7 +297,7 @@ impl Harness {
         let epoch = self.record.borrow().epoch;
         let alive = self.container()?.running();
         match turn.sent_to {
-            Some(sent_to) if sent_to != epoch || !alive => self.lose(&turn.turn_id).await,
+            Some(sent_to) if sent_to != epoch || !alive => self.lose(&turn.turn_id, None).await,
             Some(_) | None => {
                 let attached = self.open_link();
                 match attached {
@@ -294,27 +329,25 @@ impl Harness {
 
     /// Opens a new link to the supervisor that has the turn; one that does not answer is lost.
     async fn reattach(self: Rc<Self>, turn: &ActiveTurn) -> Result<()> {
-        let started = match turn.sent_to {
-            None => self.clone().begin().await?.is_ok(),
+        let fault = match turn.sent_to {
+            None => match self.clone().begin(&turn.turn_id).await? {
+                Ok(Started { .. }) => return Ok(()),
+                Err(error) => error.environment_fault(),
+            },
             Some(_) => {
                 let _one = self.starting.lock().await;
-                match self.clone().ensure_link(REATTACH_DEADLINE).await? {
-                    Some(link) => {
-                        self.send_turn(&link)?;
-                        true
-                    }
-                    None => false,
+                if let Some(link) = self.clone().ensure_link(REATTACH_DEADLINE).await? {
+                    return self.send_turn(&link);
                 }
+                None
             }
         };
-        if started {
-            return Ok(());
-        }
-        self.lose(&turn.turn_id).await
+        self.lose(&turn.turn_id, fault).await
     }
 
-    /// Reports a turn as lost with its harness. The container ends first: a next turn may come with the answer.
-    async fn lose(&self, turn_id: &str) -> Result<()> {
+    /// Reports a turn as lost with its harness, or as one that can never be begun. The container ends first: a next turn may come
+    /// with the answer.
+    async fn lose(&self, turn_id: &str, fault: Option<EnvironmentFault>) -> Result<()> {
         log::event("harness_lost", &[("turn", turn_id)]);
         self.close_link();
         self.container()?.destroy().await?;
@@ -323,6 +356,7 @@ impl Harness {
         }
         let call = SessionCall::HarnessLost {
             turn_id: turn_id.to_owned(),
+            fault,
         };
         let told: CallResult<()> = calls::call(&self.session()?, &call).await;
         match told {

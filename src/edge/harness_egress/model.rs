@@ -2,6 +2,7 @@
 use super::{refusal, Refused};
 use crate::deployment;
 use crate::edge::calls::{self, Class, Refusal, PRESET_HEADER, TIER_HEADER};
+use crate::edge::platform::fetch;
 use crate::edge::{log, settings};
 use crate::model_request::{self, Filter, Forced};
 use crate::props::ContainerProps;
@@ -13,7 +14,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_streams::readable::IntoAsyncRead;
-use worker::{Env, Error, Fetch, Response, Result};
+use worker::{Env, Error, Response, Result};
 
 /// Bytes read of the harness's request at once. The runtime's own default is 4 KiB, which costs a crossing each.
 const CHUNK: usize = 64 << 10;
@@ -76,17 +77,16 @@ pub async fn forward(
     let init = web_sys::RequestInit::new();
     init.set_method("POST");
     init.set_headers(&headers);
-    init.set_redirect(web_sys::RequestRedirect::Manual);
     init.set_body(&body);
     let upstream = web_sys::Request::new_with_str_and_init(&url, &init)?;
 
-    let sent = Fetch::Request(upstream.into()).send().await;
+    let sent = fetch(&upstream).await;
     if let Some(refusal) = refused.borrow().as_ref() {
         return Ok(Err(Refused(refusal.code.status(), refusal.code.as_str())));
     }
     match sent {
-        Ok(response) if response.status_code() == 200 => Ok(Ok(pass(response.into())?)),
-        Ok(response) => Ok(Ok(sanitise(response).await?.into())),
+        Ok(response) if response.status() == 200 => Ok(Ok(pass(response)?)),
+        Ok(response) => Ok(Ok(sanitise(response.into()).await?.into())),
         Err(_) => Ok(Err(Refused(502, "provider_unreachable"))),
     }
 }

@@ -1,5 +1,7 @@
-use super::files;
-use super::record::{Live, Record, STATE};
+use super::record::{Live, Phase, Record, STATE};
+use super::self_test::SelfTest;
+use super::setup::SetUp;
+use super::{audit, files};
 use crate::deployment::LIMITS;
 use crate::edge::calls::{
     self, CallResult, Capabilities, Claim, ExecRequest, ExecResult, Refusal, SandboxCall,
@@ -7,20 +9,21 @@ use crate::edge::calls::{
 };
 use crate::edge::grants::Desk;
 use crate::edge::platform::{
-    egress_fetcher, now, random, Address, Container, EgressClass, Exec, StartOptions,
+    now, random, transaction_sync, Address, Container, Exec, StartOptions,
 };
-use crate::edge::{container, record, settings};
-use crate::props::ContainerProps;
-use crate::secret::Label;
+use crate::edge::{container, record};
+use crate::environment::EnvironmentFault;
 use crate::tenant::hex;
 use base64::{engine::general_purpose::STANDARD, Engine};
-use cloister_protocol::backup::BACKUP_HOST;
 use cloister_protocol::{EXEC_PORT, WORKSPACE};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
-use worker::{durable_object, DurableObject, Env, Method, Request, Response, Result, State};
+use worker::{
+    durable_object, DurableObject, Env, Method, Request, Response, Result, State, WebSocket,
+    WebSocketIncomingMessage,
+};
 
 /// Kills every process but process 1, the exec server and itself; three times, for those that multiply.
 const QUIET: &str = "for round in 1 2 3; do for d in /proc/[0-9]*; do p=${d#/proc/}; \
@@ -33,8 +36,6 @@ const JOIN_DEADLINE: Duration = Duration::from_secs(20);
 const START_DEADLINE: Duration = Duration::from_secs(60);
 /// How long the exec server of a container that has run may take to answer.
 const READY_DEADLINE: Duration = Duration::from_secs(10);
-/// Props of intercepts are made anew at each start and each construction of the object, so this only bounds a leak.
-const PROPS_LIFETIME_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// A sandbox: the container where commands run and files live.
 ///
@@ -58,19 +59,25 @@ impl std::panic::RefUnwindSafe for SandboxDO {}
 impl std::panic::UnwindSafe for SandboxDO {}
 
 pub(super) struct Sandbox {
-    state: State,
+    pub(super) state: State,
     pub(super) env: Env,
     starting: futures_util::lock::Mutex<()>,
+    /// Only one task registers intercepts at a time: the newest epoch must be the last.
+    pub(super) intercepting: futures_util::lock::Mutex<()>,
     pub(super) record: RefCell<Record>,
     /// Whether what is stored could be read. Without it nothing is done: an epoch must never be given twice.
     readable: bool,
     pub(super) desk: Desk,
+    pub(super) testing: RefCell<Option<SelfTest>>,
+    /// When the container's requests got their newest identity, Unix milliseconds.
+    pub(super) identified_at: Cell<u64>,
 }
 
 impl DurableObject for SandboxDO {
     fn new(state: State, env: Env) -> Self {
-        let stored =
-            record::init(&state.storage()).and_then(|()| record::load(&state.storage(), STATE));
+        let stored = record::init(&state.storage())
+            .and_then(|()| audit::init(&state.storage()))
+            .and_then(|()| record::load(&state.storage(), STATE));
         let readable = stored.is_ok();
         let sandbox = Rc::new(Sandbox {
             state,
@@ -79,6 +86,9 @@ impl DurableObject for SandboxDO {
             record: RefCell::new(stored.ok().flatten().unwrap_or_default()),
             readable,
             desk: Desk::default(),
+            testing: RefCell::default(),
+            identified_at: Cell::default(),
+            intercepting: Default::default(),
         });
         // Intercepts do not outlive the process that registered them; a container does.
         let adopting = sandbox.clone();
@@ -97,6 +107,10 @@ impl DurableObject for SandboxDO {
         let file = || address.parameter("path").unwrap_or_default();
         match (request.method(), address.path().as_str()) {
             (Method::Get, "/exec") => self.0.join_exec_link().await,
+            (Method::Get, "/under-way") => {
+                let epoch = address.parameter("epoch");
+                self.0.watch(epoch.and_then(|epoch| epoch.parse().ok()))
+            }
             (Method::Get, "/file") => files::read(&self.0.container()?, &file()).await,
             (Method::Put, "/file") => calls::answer(
                 files::write(&self.0.container()?, &file(), request.inner().body()).await?,
@@ -120,11 +134,38 @@ impl DurableObject for SandboxDO {
         }
         Response::ok("")
     }
+
+    /// Requests that are under way have nothing to say.
+    async fn websocket_message(
+        &self,
+        socket: WebSocket,
+        _message: WebSocketIncomingMessage,
+    ) -> Result<()> {
+        socket.close(Some(1008), Some("not expected"))
+    }
+
+    async fn websocket_close(
+        &self,
+        _socket: WebSocket,
+        _code: usize,
+        _reason: String,
+        _was_clean: bool,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    async fn websocket_error(&self, _socket: WebSocket, _error: worker::Error) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Sandbox {
     async fn answer(self: Rc<Self>, call: SandboxCall) -> Result<Response> {
         match call {
+            SandboxCall::Configure(configuration) => calls::answer(self.configure(*configuration)?),
+            SandboxCall::Forget => calls::answer(self.forget().await.map(Ok)?),
+            SandboxCall::Network(call) => self.network(call).await,
+            SandboxCall::Egress(call) => self.egress(call),
             SandboxCall::Create(claim) => calls::answer(self.create(claim).await?),
             SandboxCall::Save(save) => calls::answer_with(self.save(*save).await?),
             SandboxCall::Grant(call) => self.desk.answer(call),
@@ -152,15 +193,18 @@ impl Sandbox {
         let mut started = false;
         if !self.holds(&container, &claim).await? {
             started = true;
-            // Once more, in case the container was replaced meanwhile.
-            let begun =
-                self.start(&container, &claim).await? || self.start(&container, &claim).await?;
-            if !begun {
-                return Ok(Err(Refusal::Unavailable.into()));
+            let mut begun = self.start(&container, &claim).await?;
+            if begun.is_err_and(may_yet_start) {
+                begun = self.start(&container, &claim).await?;
+            }
+            if let Err(refusal) = begun {
+                return Ok(Err(refusal.into()));
             }
             // What that took is not idle time.
             self.set_expiry(claim.expires_at + (now() - asked_at))
                 .await?;
+        } else if container::is_stale(self.identified_at.get()) {
+            self.intercept().await?;
         }
         self.keep_alive(&container).await?;
         let Record {
@@ -197,32 +241,62 @@ impl Sandbox {
         Ok(true)
     }
 
-    /// Starts a new container and gives it what it must hold. Its marker is the last that is written there.
-    async fn start(&self, container: &Container, claim: &Claim) -> Result<bool> {
+    /// Starts a new container, tests its border, sets it up, and gives it what it must hold. Its marker is the last that is
+    /// written there.
+    async fn start(
+        &self,
+        container: &Container,
+        claim: &Claim,
+    ) -> Result<std::result::Result<(), Refusal>> {
         container.destroy().await?;
         self.update(|record| {
             record.epoch += 1;
             record.live = None;
         })?;
-        let options = StartOptions::new(container.image("sandbox")?, limits());
+        self.enter(Phase::Closed, true).await?;
+        let env = limits().into_iter().chain(self.variables()?).collect();
+        let options = StartOptions::new(container.image("sandbox")?, env);
         self.intercept().await?;
         container.start(&options)?;
         container::watch(&self.state, container, "sandbox");
-        let longest = START_DEADLINE + LIMITS.save_deadline;
+        let longest = START_DEADLINE + LIMITS.setup_deadline + LIMITS.save_deadline;
         container.keep_alive(longest.as_millis() as u64).await?;
+        let made = self.make(container, claim).await;
+        if !matches!(made, Ok(Ok(()))) {
+            container.destroy().await?;
+        }
+        made
+    }
+
+    async fn make(
+        &self,
+        container: &Container,
+        claim: &Claim,
+    ) -> Result<std::result::Result<(), Refusal>> {
+        if !container::answers(container, EXEC_PORT, "/readyz", START_DEADLINE).await {
+            return Ok(Err(Refusal::Unavailable));
+        }
+        if !self.is_isolated(container).await? {
+            return Ok(Err(match container.running() {
+                true => Refusal::Environment(EnvironmentFault::NotIsolated),
+                false => Refusal::Unavailable,
+            }));
+        }
+        match self.set_up(container).await? {
+            SetUp::Done => {}
+            SetUp::Lost => return Ok(Err(Refusal::Unavailable)),
+            SetUp::Failed(fault) => return Ok(Err(Refusal::Environment(fault))),
+        }
         let live = Live {
             instance: hex(&random::<8>()),
             turn_id: claim.turn_id.clone(),
             holds: None,
         };
-        let ready = container::answers(container, EXEC_PORT, "/readyz", START_DEADLINE).await
-            && self.fill(container, claim, &live).await?;
-        if !ready {
-            container.destroy().await?;
-            return Ok(false);
+        if !self.fill(container, claim, &live).await? {
+            return Ok(Err(Refusal::Unavailable));
         }
         self.update(|record| record.live = Some(live))?;
-        Ok(true)
+        Ok(Ok(()))
     }
 
     async fn renew(&self, expires_at: u64) -> Result<CallResult<SandboxState>> {
@@ -272,7 +346,20 @@ impl Sandbox {
 
     async fn stop(&self) -> Result<()> {
         self.container()?.destroy().await?;
-        self.state.storage().delete_alarm().await
+        self.state.storage().delete_alarm().await?;
+        self.enter(Phase::Closed, true).await
+    }
+
+    /// Ids are never used again, so it does no harm to forget which epochs there were.
+    async fn forget(&self) -> Result<()> {
+        self.stop().await?;
+        let storage = self.state.storage();
+        transaction_sync(&storage, || {
+            audit::clear(&storage)?;
+            record::remove_all(&storage, "", "")
+        })?;
+        self.record.replace(Record::default());
+        Ok(())
     }
 
     /// Ends what commands have left running, also what has detached itself from them.
@@ -304,23 +391,6 @@ impl Sandbox {
         }
     }
 
-    /// Requests to the store go to BackupGateway, all others to SandboxEgress, under this instance's identity. The first rule
-    /// that fits decides: no policy of a tenant sees what goes to the store.
-    async fn intercept(&self) -> Result<()> {
-        let key = settings::root_key(&self.env)?;
-        let name = container::object_name(&self.state)?;
-        let to = |label, class| {
-            let (epoch, expires_at) = (self.record.borrow().epoch, now() + PROPS_LIFETIME_MS);
-            let props = ContainerProps::issue(&key, label, &name, epoch, expires_at);
-            egress_fetcher(self.state.as_raw(), class, &props)
-        };
-        let container = self.container()?;
-        let backup = to(Label::Backup, EgressClass::Backup)?;
-        container.intercept_http(BACKUP_HOST, &backup).await?;
-        let egress = to(Label::SandboxEgress, EgressClass::Sandbox)?;
-        container.intercept_everything(&egress).await
-    }
-
     async fn set_expiry(&self, expires_at: u64) -> Result<()> {
         self.state
             .storage()
@@ -345,6 +415,22 @@ impl Sandbox {
         record::save(&self.state.storage(), STATE, &changed)?;
         self.record.replace(changed);
         Ok(())
+    }
+}
+
+/// A container that was lost may have been replaced by the platform, and a mute border may speak the next time. What the
+/// tenant's own commands did, they would do again.
+fn may_yet_start(refusal: Refusal) -> bool {
+    match refusal {
+        Refusal::Environment(EnvironmentFault::SetupFailed { .. }) => false,
+        Refusal::Environment(EnvironmentFault::NotIsolated)
+        | Refusal::NotFound
+        | Refusal::Conflict
+        | Refusal::Stale
+        | Refusal::Unavailable
+        | Refusal::Invalid
+        | Refusal::KeyReused
+        | Refusal::Full => true,
     }
 }
 

@@ -23,7 +23,11 @@ const NOT_THIS_MARKER: i32 = 10;
 const TOO_LARGE: i32 = 12;
 
 /// How the packer ended: its exit code, or none if it was killed or could not be started.
-async fn packer(container: &Container, arguments: Vec<String>, timeout: Duration) -> Option<i32> {
+pub(super) async fn packer(
+    container: &Container,
+    arguments: Vec<String>,
+    timeout: Duration,
+) -> Option<i32> {
     let exec = Exec {
         argv: std::iter::once(PACKER.to_owned())
             .chain(arguments)

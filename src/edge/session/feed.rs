@@ -13,7 +13,7 @@ const PAGE: usize = 256 << 10;
 
 /// Events as they travel from SessionDO to the Gateway: the place of the last, which streams end with it, and the events as
 /// frames of server-sent events. The first message to a listener that follows from now on has no events: it only says
-/// where that is.
+/// where that is, or that nothing comes any more.
 pub struct Entry<'a> {
     /// Place in the log to go on from.
     pub last: u64,
@@ -44,9 +44,10 @@ fn message(chunk: &Chunk) -> String {
 }
 
 /// Accepts a listener, who gets what comes after `after`; without it, from now on. One that is further behind than a page is
-/// refused: it reads pages first.
-pub fn subscribe(state: &State, here: u64, after: Option<u64>) -> Result<Response> {
+/// refused: it reads pages first. One that has all of a session that has failed is told at once that it ends.
+pub fn subscribe(state: &State, session: &Session, after: Option<u64>) -> Result<Response> {
     let storage = state.storage();
+    let here = session.last_event();
     // Nothing is awaited here, so nothing new comes between.
     let after = after.unwrap_or(here);
     if after > here || store::log_size_after(&storage, after, PAGE)? > PAGE {
@@ -54,7 +55,13 @@ pub fn subscribe(state: &State, here: u64, after: Option<u64>) -> Result<Respons
     }
     let pair = WebSocketPair::new()?;
     state.accept_websocket_with_tags(&pair.server, &[LISTENER]);
-    pair.server.send_with_str(format!("{after}\n-\n"))?;
+    let ends = if session.has_failed() && after == here {
+        Ends::Session
+    } else {
+        Ends::Nothing
+    };
+    let first = format!("{after}\n{}\n", ends.letter());
+    pair.server.send_with_str(first)?;
     let mut after = after;
     while let Some(chunk) = store::log_after(&storage, after, PAGE)? {
         after = chunk.last;

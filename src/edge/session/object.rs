@@ -2,7 +2,9 @@ use super::artifacts;
 use super::feed;
 use super::lists::{self, List};
 use super::steps::RETRY_MS;
-use crate::edge::calls::{self, CallResult, Class, HarnessCall, Refusal, SessionCall};
+use crate::edge::calls::{
+    self, CallError, CallResult, Class, HarnessCall, InputError, Refusal, SandboxCall, SessionCall,
+};
 use crate::edge::platform::{now, transaction_sync, Address};
 use crate::edge::record;
 use crate::turn::{place_of, Input, Session};
@@ -54,11 +56,14 @@ pub(super) struct Core {
     pub(super) armed: Cell<Option<u64>>,
     /// Whether the outbox may have rows.
     pub(super) pending: Cell<bool>,
+    /// Epoch of the network that this instance was told of last.
+    pub(super) network_epoch: Cell<u64>,
     /// Rows of the outbox that are being carried out.
     pub(super) under_way: RefCell<HashSet<i64>>,
     /// When garbage is to be deleted, Unix milliseconds.
     pub(super) sweep_at: Cell<Option<u64>>,
     pub(super) sweeping: Cell<bool>,
+    deleting: Cell<bool>,
 }
 
 impl DurableObject for SessionDO {
@@ -72,9 +77,11 @@ impl DurableObject for SessionDO {
             publishing: Cell::default(),
             armed: Cell::default(),
             pending: Cell::default(),
+            network_epoch: Cell::default(),
             under_way: RefCell::default(),
             sweep_at: Cell::default(),
             sweeping: Cell::default(),
+            deleting: Cell::default(),
         };
         core.load();
         Self(Rc::new(core))
@@ -89,15 +96,16 @@ impl DurableObject for SessionDO {
         };
         match (request.method(), address.path().as_str()) {
             (Method::Get, path @ ("/events" | "/log")) => {
-                let Some(here) = self.0.with(Session::last_event) else {
-                    return Response::error("no session", 404);
-                };
                 let after = number("after");
-                if path == "/log" {
-                    feed::page(&self.0.state, after.unwrap_or(here))
-                } else {
-                    feed::subscribe(&self.0.state, here, after)
-                }
+                let answer = self.0.with(|session| {
+                    if path == "/log" {
+                        let after = after.unwrap_or(session.last_event());
+                        feed::page(&self.0.state, after)
+                    } else {
+                        feed::subscribe(&self.0.state, session, after)
+                    }
+                });
+                answer.unwrap_or_else(|| Response::error("no session", 404))
             }
             (Method::Get, "/reports") => {
                 let epoch = number("epoch").ok_or("no epoch")?;
@@ -172,6 +180,11 @@ impl Core {
         match call {
             SessionCall::Create(creation) => calls::answer(self.create(*creation)?),
             SessionCall::Retrieve => calls::answer(self.retrieve()?),
+            // Its containers end, and its environment is forgotten: no turn may begin any more.
+            SessionCall::Input { .. } if self.deleting.get() => {
+                let gone: InputError = CallError::from(Refusal::NotFound).into();
+                calls::answer_with(Err::<(), _>(gone))
+            }
             SessionCall::Input {
                 inputs,
                 idempotency,
@@ -182,6 +195,9 @@ impl Core {
                     Ok(()) => self.retrieve()?,
                     Err(_) => Err(Refusal::Conflict.into()),
                 })
+            }
+            SessionCall::Network { network, epoch } => {
+                calls::answer(self.set_network(network, epoch)?)
             }
             SessionCall::Items { subagent, query } => {
                 let subagent = subagent.as_deref();
@@ -238,12 +254,21 @@ impl Core {
                 calls::answer(self.found(published.map(Some))?)
             }
             SessionCall::Place { event_id } => calls::answer(Ok(self.place(&event_id))),
-            SessionCall::Delete => calls::answer(self.delete().await?),
-            SessionCall::HarnessLost { turn_id } => {
+            SessionCall::Delete => {
+                self.deleting.set(true);
+                let deleted = self.delete().await;
+                self.deleting.set(false);
+                calls::answer(deleted?)
+            }
+            SessionCall::HarnessLost { turn_id, fault } => {
                 let known = self.with(|_| ());
                 calls::answer(match known {
                     Some(()) => {
-                        let _ = self.take(vec![Input::Lost { turn_id }], |_| Ok(()))?;
+                        let input = match fault {
+                            Some(_) => Input::NotStarted { turn_id, fault },
+                            None => Input::Lost { turn_id },
+                        };
+                        let _ = self.take(vec![input], |_| Ok(()))?;
                         Ok(())
                     }
                     None => Err(Refusal::NotFound.into()),
@@ -320,17 +345,25 @@ impl Core {
 
     async fn delete(self: &Rc<Self>) -> Result<CallResult<()>> {
         let settled = |session: &Session| {
-            let name = session.identity.tenant.object_name(&session.public.id);
-            session.is_settled().then_some(name)
+            let identity = &session.identity;
+            let name = |id| identity.tenant.object_name(id);
+            let sandbox = identity.environment_id.as_deref().map(name);
+            session
+                .is_settled()
+                .then(|| (name(&session.public.id), sandbox))
         };
-        let name = match self.with(settled) {
+        let (harness, sandbox) = match self.with(settled) {
             None => return Ok(Err(Refusal::NotFound.into())),
             Some(None) => return Ok(Err(Refusal::Conflict.into())),
-            Some(Some(name)) => name,
+            Some(Some(names)) => names,
         };
-        let harness = calls::object(&self.env, Class::Harness, &name)?;
-        let ended: CallResult<()> =
+        let harness = calls::object(&self.env, Class::Harness, &harness)?;
+        let mut ended: CallResult<()> =
             calls::call(&harness, &HarnessCall::Destroy { turn_id: None }).await;
+        if let Some(sandbox) = sandbox.filter(|_| ended.is_ok()) {
+            let sandbox = calls::object(&self.env, Class::Sandbox, &sandbox)?;
+            ended = calls::call(&sandbox, &SandboxCall::Forget).await;
+        }
         if ended.is_err() {
             return Ok(ended);
         }

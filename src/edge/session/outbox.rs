@@ -1,11 +1,11 @@
 //! Effects on their way to the harness. Each stays stored until it is done; doing one again is harmless.
 use super::object::Core;
 use super::store::{self, Pending};
-use crate::edge::calls::{self, CallError, CallResult, Class, HarnessCall, RunTurn};
+use crate::edge::calls::{self, CallError, CallResult, Class, HarnessCall, RunTurn, Started};
 use crate::edge::log;
 use crate::turn::{Effect, Input};
 use std::rc::Rc;
-use worker::Result;
+use worker::{Result, Stub};
 
 /// Tries of an effect whose outcome stays unknown.
 const MAX_TRIES: u32 = 5;
@@ -50,43 +50,30 @@ impl Core {
             return Ok(false);
         };
         // One that was tried so often may be what ends this process.
-        let result: CallResult<()> = if tries >= MAX_TRIES {
+        let done = if tries >= MAX_TRIES {
             Err(CallError::Broken)
         } else {
             let harness = calls::object(&self.env, Class::Harness, &name)?;
-            calls::call(&harness, &call).await
+            done(&harness, &call, &effect).await
         };
         if self.with(|_| ()).is_none() {
             // The session was deleted meanwhile.
             return Ok(false);
         }
-        let storage = self.state.storage();
-        match result {
-            Ok(()) => store::done(&storage, id)?,
+        let input = match done {
+            Ok(input) => input,
             Err(error) if tries + 1 < MAX_TRIES && may_yet_be_done(&effect, &error) => {
                 return Ok(false)
             }
-            Err(error) => {
-                let input = match (effect, error) {
-                    (Effect::Run { turn_id, .. }, _) => Some(Input::NotStarted { turn_id }),
-                    (Effect::Steer { input_id, .. }, CallError::Refused(_)) => {
-                        Some(Input::NotSteered { input_id })
-                    }
-                    // A steer whose fate is unknown is settled with its turn. A result that the harness does not take: the
-                    // turn's deadline ends it. The deadline of a stopping turn ends its containers.
-                    (Effect::Steer { .. }, CallError::Broken)
-                    | (
-                        Effect::ToolResult { .. }
-                        | Effect::Approval { .. }
-                        | Effect::Interrupt { .. }
-                        | Effect::Destroy { .. },
-                        _,
-                    ) => None,
-                };
-                let _ = self.take(input.into_iter().collect(), |storage| {
-                    store::done(storage, id)
-                })?;
+            Err(error) => not_done(effect, &error),
+        };
+        let storage = self.state.storage();
+        match input {
+            Some(input) => {
+                // What others say is never refused.
+                let _ = self.take(vec![input], |storage| store::done(storage, id))?;
             }
+            None => store::done(&storage, id)?,
         }
         Ok(true)
     }
@@ -144,6 +131,50 @@ impl Core {
             };
             (name, call)
         })
+    }
+}
+
+/// Carries an effect out. Gives what the session is to know of it.
+async fn done(harness: &Stub, call: &HarnessCall, effect: &Effect) -> CallResult<Option<Input>> {
+    match effect {
+        Effect::Run { turn_id, .. } => {
+            let Started { new_sandbox } = calls::call::<_, _, CallError>(harness, call).await?;
+            Ok(Some(Input::Started {
+                turn_id: turn_id.clone(),
+                new_sandbox,
+            }))
+        }
+        Effect::Steer { .. }
+        | Effect::ToolResult { .. }
+        | Effect::Approval { .. }
+        | Effect::Interrupt { .. }
+        | Effect::Destroy { .. } => {
+            calls::call::<_, (), CallError>(harness, call).await?;
+            Ok(None)
+        }
+    }
+}
+
+/// What the session is to know of an effect that is given up.
+fn not_done(effect: Effect, error: &CallError) -> Option<Input> {
+    match (effect, error) {
+        (Effect::Run { turn_id, .. }, error) => Some(Input::NotStarted {
+            turn_id,
+            fault: error.environment_fault(),
+        }),
+        (Effect::Steer { input_id, .. }, CallError::Refused(_)) => {
+            Some(Input::NotSteered { input_id })
+        }
+        // A steer whose fate is unknown is settled with its turn. A result that the harness does not take: the turn's deadline
+        // ends it. The deadline of a stopping turn ends its containers.
+        (Effect::Steer { .. }, CallError::Broken)
+        | (
+            Effect::ToolResult { .. }
+            | Effect::Approval { .. }
+            | Effect::Interrupt { .. }
+            | Effect::Destroy { .. },
+            _,
+        ) => None,
     }
 }
 

@@ -381,7 +381,7 @@ fn a_turn_ends_without_what_was_said_of_an_earlier_attempt() {
 #[test]
 fn each_other_end_of_a_turn_gives_its_attempt_up() {
     let losses: [fn(String) -> Input; 3] = [
-        |turn_id| Input::NotStarted { turn_id },
+        not_started,
         |turn_id| Input::Lost { turn_id },
         |_| Input::Harness {
             epoch: 1,

@@ -32,6 +32,8 @@ fn a_turn_has_the_order_of_the_reference() {
         "turn.created",
         "turn.item.added",
         "in_progress",
+        "environment.ready",
+        "environment.connected",
         "turn.in_progress",
         "turn.item.added",
         "turn.reasoning_summary_part.added",
@@ -58,17 +60,6 @@ fn a_turn_has_the_order_of_the_reference() {
     assert_eq!(bench.store.items.len(), 4);
     assert!(bench.session.is_settled() && bench.session.wake_at().is_none());
     assert_eq!(bench.effects.len(), 1, "nothing but the run");
-}
-
-#[test]
-fn a_creation_stream_begins_with_the_session() {
-    let mut bench = Bench::new();
-    let mut step = Step::default();
-    bench.session.created(&mut step);
-    bench.commit(&step);
-    bench.started();
-    assert_eq!(bench.names(0)[..2], ["created", "turn.created"]);
-    assert_eq!(bench.events[0]["session"]["status"], "idle");
 }
 
 #[test]
@@ -216,7 +207,7 @@ fn a_cancel_of_a_turn_past_its_deadline_reads_cancelled() {
 fn d2_every_way_a_turn_can_be_lost_ends_it_once() {
     type Loss = fn(String) -> Input;
     let losses: [(Loss, &str); 3] = [
-        (|turn_id| Input::NotStarted { turn_id }, "sandbox_error"),
+        (not_started, "sandbox_error"),
         (|turn_id| Input::Lost { turn_id }, "internal_error"),
         (
             |_| Input::Harness {
@@ -343,23 +334,6 @@ fn events_of_other_turns_change_nothing() {
         item,
     });
     assert_eq!(late, Step::default());
-}
-
-#[test]
-fn a_failed_session_takes_nothing_from_its_client() {
-    let mut bench = Bench::new();
-    bench.session.public.status = SessionStatus::Failed;
-    bench.session.public_changed = true;
-    bench.commit(&Step::default());
-    let messages = Input::Messages(vec![vec![said("x")]]);
-    assert_eq!(bench.offer(messages), Err(Refused::Failed));
-    let result = Input::ApprovalResult {
-        request_id: "r".into(),
-        decision: protocol::Decision::Deny,
-    };
-    assert_eq!(bench.offer(result), Err(Refused::Failed));
-    assert_eq!(bench.step(Input::Cancel), Step::default());
-    assert!(bench.session.is_settled(), "it can be deleted");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn random_walks_break_no_promise() {
     }
     assert_eq!(
         seen.len(),
-        29,
+        38,
         "walks reach all that a session says, and all ways of a checkpoint: {seen:#?}"
     );
 }

@@ -1,4 +1,7 @@
 //! What must be true of the order of a session's events.
+mod environment;
+
+use self::environment::Environment;
 use crate::turn::{place_of, Chunk};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,8 +29,9 @@ pub struct Order {
     turn: Option<Running>,
     /// Turns that ended and how, in order.
     pub ended: Vec<(String, String)>,
-    /// Whether a turn just ended, and the session is not idle yet.
-    ending: bool,
+    /// What must come next, if that is certain; nothing at all is an empty list.
+    next: Option<&'static [&'static str]>,
+    environment: Environment,
     items: BTreeSet<String>,
     /// Calls whose output is there.
     answered: BTreeSet<String>,
@@ -60,13 +64,27 @@ impl Order {
         let place = place_of(stream, text(&event["event_id"])).ok_or("an id of another log")?;
         self.place += 1;
         check(place == self.place, "not the next place")?;
-        let of_session = matches!(name, "created" | "in_progress" | "requires_action" | "idle");
+        let next = self.next.take();
         check(
-            !self.ending || name == "idle",
-            "idle must follow the end of a turn",
+            next.is_none_or(|next| next.contains(&name)),
+            &format!("{next:?} must follow"),
         )?;
+        let of_session = matches!(
+            name,
+            "created" | "in_progress" | "requires_action" | "idle" | "failed"
+        );
         if of_session {
-            return self.session(name, &event["session"]);
+            return self.session(name, &event["session"], next.is_some());
+        }
+        if name == "error" {
+            check(next.is_some(), "of nothing")?;
+            self.next = Some(&["turn.failed", "turn.cancelled"]);
+            return check(event["error"]["message"].is_string(), "its text");
+        }
+        if let Some(name) = name.strip_prefix("environment.") {
+            let turn = self.turn.as_ref();
+            self.next = self.environment.take(name, event, self.place, turn)?;
+            return Ok(());
         }
         if let Some(kind) = name.strip_prefix("subagent.") {
             return self.subagent(kind, &event["subagent"]);
@@ -87,6 +105,7 @@ impl Order {
                 Ok(())
             }
             "in_progress" => {
+                self.environment.may_work()?;
                 let turn = self.running(turn_id)?;
                 check(!turn.begun, "twice")?;
                 turn.begun = true;
@@ -106,7 +125,11 @@ impl Order {
                 check(event["turn"]["completed_at"].is_u64(), "its time")?;
                 self.ended.push((turn_id.to_owned(), end.to_owned()));
                 self.turn = None;
-                self.ending = true;
+                self.next = Some(if self.environment.has_failed() {
+                    &["failed"]
+                } else {
+                    &["idle"]
+                });
                 Ok(())
             }
             "item.added" => self.added(turn_id, &event["item"], &event["output_index"]),
@@ -119,7 +142,7 @@ impl Order {
         turn.ok_or_else(|| "its turn does not run".to_owned())
     }
 
-    fn session(&mut self, name: &str, session: &Value) -> Fault {
+    fn session(&mut self, name: &str, session: &Value, expected: bool) -> Fault {
         let actions = session["required_actions"].as_array().ok_or("actions")?;
         let mut turns = actions.iter().map(|action| text(&action["turn_id"]));
         let running = self.turn.as_ref().map(|turn| turn.id.as_str());
@@ -128,9 +151,16 @@ impl Order {
             "an action of another turn",
         )?;
         match name {
-            "idle" => {
-                check(std::mem::take(&mut self.ending), "no turn ended")?;
-                check(actions.is_empty(), "actions of an idle session")?;
+            "idle" | "failed" => {
+                check(expected, "no turn ended")?;
+                check(actions.is_empty(), "actions without a turn")?;
+                check(
+                    session["error"].is_string() == (name == "failed"),
+                    "its error",
+                )?;
+                if name == "failed" {
+                    self.next = Some(&[]);
+                }
             }
             "created" => check(self.place == 1, "not the first")?,
             "requires_action" => check(!actions.is_empty(), "no action is required")?,
@@ -178,6 +208,7 @@ impl Order {
             )?;
             return check(item["status"] != "in_progress", "its status");
         }
+        self.environment.may_work()?;
         let turn = self.running(turn_id)?;
         check(index.as_u64() == Some(turn.indexes), "not the next index")?;
         turn.indexes += 1;

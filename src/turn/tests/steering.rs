@@ -127,7 +127,7 @@ fn d11_messages_during_a_start_up_that_fails_are_the_next_turns() {
     bench.say("one");
     bench.say("two");
     let turn_id = bench.turn();
-    let step = bench.step(Input::NotStarted { turn_id });
+    let step = bench.step(not_started(turn_id));
     assert_eq!(run(&step), texts(&["two"]));
 }
 

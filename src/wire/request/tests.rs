@@ -1,19 +1,22 @@
 #![allow(clippy::unwrap_used)]
 mod agents;
+mod configuration;
 mod environment;
 mod hostile;
 mod inputs;
+mod network;
 mod tools;
 mod updates;
 
 use serde_json::{json, Value};
 
 use super::*;
+use crate::policy::EgressPolicy;
 use crate::wire::{
     agent::inline_agent,
     item::InputContent,
     json::parse_body,
-    session::{Agent, Effort, NetworkAccess, ServiceTier, SummaryMode, Verbosity},
+    session::{Agent, Effort, ServiceTier, SummaryMode, Verbosity},
 };
 
 fn object(body: &Value) -> Object {
@@ -49,6 +52,16 @@ fn with(pointer: &str, value: Value) -> Value {
     body
 }
 
+/// An environment about which nothing was said.
+fn plain() -> EnvironmentSpec {
+    EnvironmentSpec::Hosted {
+        network: None,
+        env: BTreeMap::new(),
+        setup: Vec::new(),
+        exclude: Vec::new(),
+    }
+}
+
 fn message(text: &str) -> UserMessage {
     UserMessage {
         content: vec![InputContent::InputText { text: text.into() }],
@@ -59,11 +72,7 @@ fn message(text: &str) -> UserMessage {
 fn the_smallest_and_the_fullest_session() {
     let small =
         create(json!({"agent": {"model": "m"}, "environment": {"type": "openai_hosted"}})).unwrap();
-    let hosted = EnvironmentSpec::Hosted {
-        network: None,
-        exclude: Vec::new(),
-    };
-    assert_eq!(small.environment, hosted);
+    assert_eq!(small.environment, plain());
     assert_eq!((&small.input, small.stream), (&None, false));
     assert_eq!(agent(small).service_tier, ServiceTier::Auto);
 
@@ -73,7 +82,7 @@ fn the_smallest_and_the_fullest_session() {
             "multi_agent": {"enabled": false, "max_concurrent_subagents": 6}, "tools": [], "compaction": null},
         "agent_id": null,
         "environment": {"type": "openai_hosted", "network": {"access": "disabled", "allowed_domains": [], "blocked_domains": null},
-            "packages": null, "env": null, "checkpoint": {"exclude": ["node_modules", "**/*.log"]}},
+            "packages": null, "env": null, "setup_commands": null, "checkpoint": {"exclude": ["node_modules", "**/*.log"]}},
         "input": [{"role": "user", "content": [{"type": "input_text", "text": " "}]},
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "b"}, {"type": "input_text", "text": "c"}]}],
         "metadata": {"k": "v"}, "vault_ids": [], "stream": true, "stream_options": {"include_obfuscation": true},
@@ -91,7 +100,9 @@ fn the_smallest_and_the_fullest_session() {
     assert_eq!(
         full.environment,
         EnvironmentSpec::Hosted {
-            network: Some(NetworkAccess::Disabled),
+            network: Some(EgressPolicy::deny_all()),
+            env: BTreeMap::new(),
+            setup: Vec::new(),
             exclude: vec!["node_modules".to_owned(), "**/*.log".to_owned()],
         }
     );
@@ -139,8 +150,13 @@ fn e7_unknown_and_unbuilt_fields_are_refused_by_name() {
         ),
         (
             "/environment/network",
-            json!({"access": "disabled", "rules": []}),
-            "Unknown parameter: 'environment.network.rules'.",
+            json!({"access": "disabled", "ports": []}),
+            "Unknown parameter: 'environment.network.ports'.",
+        ),
+        (
+            "/environment/setup_commands",
+            json!([{"command": "true", "shell": "sh"}]),
+            "Unknown parameter: 'environment.setup_commands[0].shell'.",
         ),
         (
             "/environment/packages",
@@ -156,16 +172,6 @@ fn e7_unknown_and_unbuilt_fields_are_refused_by_name() {
             "/environment/desktop",
             json!({"enabled": false}),
             "'environment.desktop' is not supported by this deployment yet.",
-        ),
-        (
-            "/environment/network",
-            json!({"access": "enabled"}),
-            "'environment.network.access': 'enabled' is not supported by this deployment yet.",
-        ),
-        (
-            "/environment/network",
-            json!({"access": "restricted"}),
-            "'environment.network.access': 'restricted' is not supported by this deployment yet.",
         ),
         (
             "/environment/type",

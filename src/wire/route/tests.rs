@@ -22,6 +22,21 @@ fn every_route_is_found() {
         ("DELETE", format!("{base}/{S}"), Route::SessionDelete(S)),
         ("POST", format!("{base}/{S}/events"), Route::EventsCreate(S)),
         ("GET", format!("{base}/{S}/events"), Route::EventsStream(S)),
+        (
+            "GET",
+            format!("{base}/{S}/network"),
+            Route::NetworkRetrieve(S),
+        ),
+        (
+            "POST",
+            format!("{base}/{S}/network"),
+            Route::NetworkReplace(S),
+        ),
+        (
+            "GET",
+            format!("{base}/{S}/network/audit"),
+            Route::NetworkAudit(S),
+        ),
         ("GET", format!("{base}/{S}/items"), Route::ItemList(S)),
         ("GET", format!("{base}/{S}/turns"), Route::TurnList(S)),
         (
@@ -109,6 +124,8 @@ fn every_route_is_found() {
         ("PUT", format!("/v1/agents/{A}"), "GET, HEAD, POST, DELETE"),
         ("PATCH", format!("{base}/{S}"), "GET, HEAD, POST, DELETE"),
         ("DELETE", format!("{base}/{S}/events"), "GET, HEAD, POST"),
+        ("DELETE", format!("{base}/{S}/network"), "GET, HEAD, POST"),
+        ("POST", format!("{base}/{S}/network/audit"), "GET, HEAD"),
         ("POST", format!("{base}/{S}/subagents"), "GET, HEAD"),
         ("POST", format!("{base}/{S}/artifacts"), "GET, HEAD"),
         (
@@ -186,6 +203,9 @@ fn e5_other_spellings_are_other_paths() {
         &format!("/v1/agents/sessions/{S}/artifacts/{F}/content/x"),
         &format!("/v1/agents/sessions/{S}/artifacts/{F}/x"),
         &format!("/v1/agents/sessions/{S}/traces"),
+        &format!("/v1/agents/sessions/{S}/network/"),
+        &format!("/v1/agents/sessions/{S}/network/audits"),
+        &format!("/v1/agents/sessions/{S}/network/audit/x"),
         &format!("/v1/agents/sessions/{S}/subagents/"),
         &format!("/v1/agents/sessions/{S}/subagents/{A}/turns/{T}/items/x"),
         &format!("/v1/agents/sessions/{S}/subagents/{A}/turns/{T}/items/"),

@@ -1,4 +1,6 @@
 //! Where a session's commands run.
+pub use crate::policy::Access as NetworkAccess;
+use crate::policy::{EgressPolicy, PolicyConfig};
 use serde::{Deserialize, Serialize};
 
 /// Where commands run.
@@ -38,25 +40,29 @@ pub struct HostedEnvironment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HostedPart {}
 
-/// What a sandbox may reach.
+/// What a sandbox may reach, as far as a session shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
     /// The mode.
     pub access: NetworkAccess,
-    /// The hosts, when it is restricted.
+    /// The hosts, when it is restricted to some. Restricted without any is restricted to all but some, which are not shown.
     pub allowed_domains: Vec<String>,
 }
 
-/// A network mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NetworkAccess {
-    /// Public hosts.
-    Enabled,
-    /// Nothing.
-    Disabled,
-    /// Listed hosts.
-    Restricted,
+impl From<&EgressPolicy> for Network {
+    /// What is shown of a policy, in its canonical form: `restricted` to nothing is `disabled`.
+    fn from(policy: &EgressPolicy) -> Network {
+        let PolicyConfig {
+            access,
+            allowed_domains,
+            blocked_domains: _,
+            rules: _,
+        } = policy.to_config();
+        Network {
+            access,
+            allowed_domains,
+        }
+    }
 }
 
 /// Packages installed.

@@ -103,13 +103,9 @@ describe("bodies of sessions.create", () => {
     ["environment.environment_template_id", hosted({ environment_template_id: "t_1" })],
     ["environment.container_size", hosted({ container_size: "small" })],
     ["environment.packages", hosted({ packages: { python: ["x"] } })],
-    ["environment.env", hosted({ env: { A: "b" } })],
     ["environment.files", hosted({ files: [file] })],
-    ["environment.setup_commands", hosted({ setup_commands: [{ command: "true" }] })],
     ["environment.capability_directories", hosted({ capability_directories: ["/workspace"] })],
     ["environment.desktop", hosted({ desktop: { enabled: true } })],
-    ["environment.network.access", hosted({ network: { access: "enabled" } })],
-    ["environment.network.access", hosted({ network: { access: "restricted", allowed_domains: ["example.com"] } })],
   ]) {
     test(`not built yet: ${param} in ${JSON.stringify(body).slice(0, 90)}`, async () => {
       const error = await create(body);

@@ -14,7 +14,7 @@ test("create with stream: events to the end of the stream, and the final result"
   const types = events.map(({ type }) => type);
   const session = events[0].session.id;
   try {
-    assert.equal(types[0], "agent.session.created");
+    assert.deepEqual(types.slice(0, 2), ["agent.session.created", "agent.session.environment.pending"]);
     assert.deepEqual(types.slice(-2), ["agent.session.turn.completed", "agent.session.idle"]);
     for (const type of [
       "agent.session.turn.created",
@@ -27,6 +27,10 @@ test("create with stream: events to the end of the stream, and the final result"
       assert.ok(types.includes(type), `${type} in ${types}`);
     }
     assert.equal(new Set(events.map(({ event_id: id }) => id)).size, events.length);
+    const told = events.filter(({ type }) => type.startsWith("agent.session.environment."));
+    assert.deepEqual(told.map(({ environment: { status } }) => status), ["pending", "ready", "connected"]);
+    assert.ok(told.every((event) => event.turn_id === null && event.environment.id === events[0].session.environment.id));
+    assert.ok(types.indexOf("agent.session.environment.connected") < types.indexOf("agent.session.turn.in_progress"));
 
     const command = events.find((event) => event.type === "agent.session.turn.item.done" && event.item.type === "command_execution").item;
     assert.equal(command.status, "completed");

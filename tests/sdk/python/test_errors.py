@@ -55,7 +55,6 @@ class Errors(Case):
             ("review", good | {"review": "auto_review"}),
             ("environment.type", good | {"environment": {"type": "self_hosted", "workspace_directory": "/w"}}),
             ("environment.packages", good | {"environment": {**ENVIRONMENT, "packages": {"python": ["x"]}}}),
-            ("environment.network.access", good | {"environment": {**ENVIRONMENT, "network": {"access": "enabled"}}}),
         ]:
             with self.subTest(param=param):
                 error = self.refused(openai.BadRequestError, sessions.create, **body)

@@ -18,9 +18,13 @@ class CreationStream(Case):
         session_id = events[0].session.id
         self.addCleanup(sessions.delete, session_id)
         types = [event.type for event in events]
-        self.assertEqual(types[0], "agent.session.created")
+        self.assertEqual(types[:2], ["agent.session.created", "agent.session.environment.pending"])
         self.assertEqual(types[-2:], ["agent.session.turn.completed", "agent.session.idle"])
         self.assertEqual(len({event.event_id for event in events}), len(events))
+        told = [event for event in events if event.type.startswith("agent.session.environment.")]
+        self.assertEqual([event.environment.status for event in told], ["pending", "ready", "connected"])
+        self.assertTrue(all(event.turn_id is None and event.environment.id == events[0].session.environment.id for event in told))
+        self.assertLess(types.index("agent.session.environment.connected"), types.index("agent.session.turn.in_progress"))
         done = [event.item for event in events if event.type == "agent.session.turn.item.done"]
         self.assertEqual([item.type for item in done], ["reasoning", "command_execution", "message"])
         self.assertEqual((done[1].status, done[1].exit_code, done[1].output), ("completed", 0, "from the sandbox\n"))

@@ -1,4 +1,5 @@
 //! What can happen in the model, and walks through it.
+use crate::environment::EnvironmentFault;
 
 /// One thing that happens. Numbers choose among what there is; what cannot happen does nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +36,8 @@ pub enum Action {
     Carry(u8),
     /// A call arrives and cannot be carried out.
     Refuse(u8),
+    /// The environment of the next turn cannot be made.
+    Spoil(EnvironmentFault),
     /// A call or its answer is lost.
     Drop(u8),
     /// A call or its answer is doubled.
@@ -119,6 +122,7 @@ impl Action {
             Self::Dispatch => "effects are sent",
             Self::Carry(_) => "something arrives",
             Self::Refuse(_) => "something arrives and cannot be done",
+            Self::Spoil(_) => "something is wrong with the environment from here",
             Self::Drop(_) => "something is lost on its way",
             Self::Double(_) => "something is on its way twice",
             Self::Report { answered: true, .. } => "the harness reports",
@@ -190,9 +194,10 @@ fn any(random: &mut Random, rough: bool) -> Action {
             7 => Action::Work(Work::Vanish),
             8 => Action::Work(Work::Hang),
             9 => Action::Alarm,
-            _ => match random.next() % 4 {
-                0 => Action::Settle,
-                1 => Action::Calm,
+            _ => match random.next() % 8 {
+                0 | 1 => Action::Settle,
+                2 | 3 => Action::Calm,
+                4 => Action::Spoil(fault(random)),
                 _ => Action::Update,
             },
         };
@@ -237,6 +242,16 @@ fn any(random: &mut Random, rough: bool) -> Action {
         54 => Action::Work(Work::More(random.pick())),
         55 => Action::Restart,
         _ => Action::Work(work(random)),
+    }
+}
+
+fn fault(random: &mut Random) -> EnvironmentFault {
+    if random.chance(50) {
+        return EnvironmentFault::NotIsolated;
+    }
+    EnvironmentFault::SetupFailed {
+        command: 1,
+        exit_code: random.chance(50).then_some(2),
     }
 }
 

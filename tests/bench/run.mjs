@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { bridgeAddress } from "./docker.mjs";
 import { checkpoint } from "./figures/checkpoint.mjs";
 import { cold } from "./figures/cold.mjs";
+import { egress } from "./figures/egress.mjs";
 import { events } from "./figures/events.mjs";
 import { model } from "./figures/model.mjs";
 import { replay } from "./figures/replay.mjs";
@@ -20,7 +21,7 @@ import { startGateway } from "./served.mjs";
 import { Upstream } from "./upstream.mjs";
 
 /** Figures by name, and what each takes. */
-const ALONE = { size, start, checkpoint };
+const ALONE = { size, start, checkpoint, egress };
 const WITH_GATEWAY = { cold, model, route, requests };
 const WITH_LOAD = { events, replay };
 const ALL = { ...ALONE, ...WITH_GATEWAY, ...WITH_LOAD };

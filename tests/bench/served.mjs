@@ -70,6 +70,18 @@ export class Runner {
     writeFileSync(`${this.workerd}/clear_refs`, "5");
   }
 
+  /** Bytes of the Worker's Wasm memory, which never shrinks. V8 reserves 4 GiB for it; the beginning of that can be used. */
+  wasm() {
+    const maps = readFileSync(`${this.workerd}/maps`, "utf8").matchAll(/^([0-9a-f]+)-([0-9a-f]+) (....)/gm);
+    const areas = Array.from(maps, ([, from, to, mode]) => ({ from: parseInt(from, 16), to: parseInt(to, 16), mode }));
+    const found = areas.filter(({ from, to, mode }, at) => {
+      const rest = areas[at + 1];
+      return mode === "rw-p" && rest?.mode === "---p" && rest.from === to && rest.to - from >= 2 ** 32;
+    });
+    if (found.length !== 1) throw new Error(`workerd has ${found.length} areas that look like the memory of a Wasm module`);
+    return found[0].to - found[0].from;
+  }
+
   #status(field) {
     return Number(readFileSync(`${this.workerd}/status`, "utf8").match(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m"))[1]) * 1024;
   }
@@ -83,13 +95,13 @@ export class Runner {
 export const MODEL_KEY = "sk-bench";
 
 /** The Worker, with `model` as its provider. */
-export function startGateway(model, { sql, harness = process.env.CLOISTER_HARNESS_IMAGE } = {}) {
+export function startGateway(model, { sql, harness = process.env.CLOISTER_HARNESS_IMAGE, options = [] } = {}) {
   const { CLOISTER_BUILD: build, CLOISTER_SANDBOX_IMAGE: sandbox, CLOISTER_INTERCEPTOR_IMAGE: interceptor } = process.env;
   const argv = [
     "--build", build, "--reach", `${new URL(model).hostname}/32`,
     "--image", `harness=${harness}`, "--image", `sandbox=${sandbox}`, "--interceptor", interceptor,
     "--var", `MODEL_BASE_URL=${model}`, "--var", "MODEL_NAME=bench",
-    "--secret", "MODEL_API_KEY", "--secret", "CLOISTER_SECRET",
+    "--secret", "MODEL_API_KEY", "--secret", "CLOISTER_SECRET", ...options,
   ];
   return Runner.start(argv, { sql, env: { MODEL_API_KEY: MODEL_KEY, CLOISTER_SECRET: randomBytes(32).toString("hex") } });
 }

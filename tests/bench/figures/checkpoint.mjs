@@ -49,7 +49,7 @@ async function measure({ rounds, workspace, model, gateway, plain, archive }) {
   await stream(plain, archive);
 
   const streamed = await packed(workspace, archive);
-  const before = { gateway: gateway.memory(), wasm: wasm(gateway), plain: plain.memory() };
+  const before = { gateway: gateway.memory(), wasm: gateway.wasm(), plain: plain.memory() };
   gateway.forgetPeak();
   plain.forgetPeak();
   const large = await ScriptedSession.create(gateway, model);
@@ -66,7 +66,7 @@ async function measure({ rounds, workspace, model, gateway, plain, archive }) {
     return small.turn(LOOK);
   };
   const samples = await interleave(rounds, { restored, empty, stream: () => stream(plain, archive) });
-  const grown = { gateway: gateway.peak() - before.gateway, wasm: wasm(gateway) - before.wasm, plain: plain.peak() - before.plain };
+  const grown = { gateway: gateway.peak() - before.gateway, wasm: gateway.wasm() - before.wasm, plain: plain.peak() - before.plain };
   return { samples, streamed, stored, before, grown };
 }
 
@@ -139,16 +139,4 @@ async function stream(plain, archive) {
 function blobs(gateway) {
   const folder = join(gateway.state, "r2/cloister/blobs");
   return readdirSync(folder).map((name) => statSync(join(folder, name)).size);
-}
-
-/** Bytes of the Worker's Wasm memory, which never shrinks. V8 reserves 4 GiB for it; the beginning of that can be used. */
-function wasm(gateway) {
-  const maps = readFileSync(`${gateway.workerd}/maps`, "utf8").matchAll(/^([0-9a-f]+)-([0-9a-f]+) (....)/gm);
-  const areas = Array.from(maps, ([, from, to, mode]) => ({ from: parseInt(from, 16), to: parseInt(to, 16), mode }));
-  const found = areas.filter(({ from, to, mode }, at) => {
-    const rest = areas[at + 1];
-    return mode === "rw-p" && rest?.mode === "---p" && rest.from === to && rest.to - from >= 2 ** 32;
-  });
-  if (found.length !== 1) throw new Error(`workerd has ${found.length} areas that look like the memory of a Wasm module`);
-  return found[0].to - found[0].from;
 }

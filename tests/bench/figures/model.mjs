@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { deleteSession, events, send, startTurn, until } from "../client.mjs";
 import { containersOf } from "../docker.mjs";
-import { ModelClient } from "../model_client.mjs";
+import { ContainerClient } from "../container_client.mjs";
 import { interleave, median, quantile } from "../stats.mjs";
 import { HOLD, monotonic } from "../upstream.mjs";
 
@@ -63,16 +63,16 @@ async function measureCalls(rounds, gateway, upstream, held) {
   const large = conversation(held);
   const small = held.replaceAll(HOLD, "bench-call");
   const { harnessProxy } = await containersOf(gateway.state);
-  const inside = ModelClient.start(`container:${harnessProxy.Id}`, "http://model.internal");
-  const outside = ModelClient.start("bridge", upstream.url);
+  const inside = ContainerClient.start(`container:${harnessProxy.Id}`, "http://model.internal");
+  const outside = ContainerClient.start("bridge", upstream.url);
   const call = (client, body, byGateway) => async () => {
     upstream.seen.length = 0;
-    const sent = await client.run(CALLS, { body });
+    const sent = await client.call(CALLS, { body });
     const { seen } = upstream;
     if (seen.length !== CALLS || seen.some(({ gateway }) => gateway !== byGateway)) throw new Error("the provider did not see the calls it should");
     return sent.map(({ sent, last }, n) => ({ took: last - sent, request: seen[n].read - sent, answer: last - seen[n].answered }));
   };
-  const ended = (request) => async () => (await inside.run(CALLS, request)).map(({ sent, last }) => ({ took: last - sent }));
+  const ended = (request) => async () => (await inside.call(CALLS, request)).map(({ sent, last }) => ({ took: last - sent }));
   try {
     const samples = await interleave(rounds, {
       egress: call(inside, large, true),

@@ -1,0 +1,2 @@
+// The runner puts the modules of a build here under build/.
+export { default, PassDO, PassEgress } from "./build/index.js";

@@ -8,6 +8,8 @@
 )]
 #[path = "egress/border.rs"]
 mod border;
+#[path = "egress/bounds.rs"]
+mod bounds;
 #[path = "egress/cases.rs"]
 mod cases;
 #[path = "egress/clients.rs"]

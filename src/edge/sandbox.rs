@@ -7,3 +7,5 @@ mod record;
 mod self_test;
 mod setup;
 mod workspace;
+
+pub use network::TOO_MANY;

@@ -18,8 +18,11 @@ const AUTHORITIES: [&str; 6] = [
     "GIT_SSL_CAINFO",
 ];
 
-/// What is wrong with a name that a tenant gives a variable, in words that follow the name. Variables of the loader are fine:
-/// whoever sets them is root in the sandbox anyway.
+/// Variables of the loader, which the gateway's own programs in the sandbox would follow too: some make every program print
+/// and do nothing, so that no border could be proven.
+const LOADER_PREFIXES: [&str; 2] = ["LD_", "GLIBC_"];
+
+/// What is wrong with a name that a tenant gives a variable, in words that follow the name.
 pub fn name_flaw(name: &str) -> Option<&'static str> {
     let mut bytes = name.bytes();
     let begins = bytes
@@ -33,6 +36,9 @@ pub fn name_flaw(name: &str) -> Option<&'static str> {
     }
     if OURS.contains(&name) || OUR_PREFIXES.iter().any(|ours| name.starts_with(ours)) {
         return Some("this name is the sandbox's own");
+    }
+    if LOADER_PREFIXES.iter().any(|one| name.starts_with(one)) {
+        return Some("set variables of the loader in the commands that need them");
     }
     if PROXIES.contains(&name.to_ascii_uppercase().as_str()) {
         return Some("requests of the sandbox have their way already, and go through no proxy");
@@ -59,7 +65,7 @@ mod tests {
             "Path",
             "PATHS",
             "CODEX",
-            "LD_PRELOAD",
+            "LD",
             "PROXY",
             "OPENAI_API_KEY_2",
             &longest,
@@ -76,6 +82,9 @@ mod tests {
             "A\0",
             "Ä",
             "A.B",
+            "LD_PRELOAD",
+            "LD_TRACE_LOADED_OBJECTS",
+            "GLIBC_TUNABLES",
             &long,
             "PATH",
             "OPENAI_API_KEY",

@@ -328,7 +328,7 @@ impl ApiError {
 
     /// Input for a session that will not run again.
     pub fn session_has_failed() -> ApiError {
-        ApiError::conflict("the session has failed and takes no more input")
+        ApiError::conflict("the session has failed and takes no more input; its 'error' says why")
     }
 
     /// A session that cannot be deleted now.

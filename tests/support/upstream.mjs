@@ -9,6 +9,7 @@
 //   /status/CODE             that status; with a body ("status CODE\n") if it may have one
 //   /redirect?to=URL&status= Location is URL, percent-decoded and else as given; default 302; sets a cookie too
 //   /headers                 status text "Fine By Me", two Set-Cookie, odd names, a header twice and an empty one
+//   /verdict?status=         that status, 403 if none, with the header of the gateway's own answers
 //   /bytes/N, /chunked/N     N bytes, byte i is i mod 251; with Content-Length, or chunked
 //   /gzip                    a gzip body as it is; X-Body-SHA256 is that of the encoded bytes
 //   /sse?n=&ms=              n events (5), one every ms (50)
@@ -118,6 +119,10 @@ async function answer(request, response) {
         "X-MiXeD-CaSe", "Kept", "x_under.dot!", "odd", "X-Twice", "one", "X-Twice", "two", "X-Empty", "",
       ];
       return response.writeHead(200, "Fine By Me", pairs).end("headers\n");
+    }
+    case "verdict": {
+      const status = number("status", 403);
+      return response.writeHead(status, { "x-cloister-egress": "forged", "x-other": "kept" }).end(status === 204 ? "" : "forged\n");
     }
     case "bytes":
     case "chunked":

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortController, Headers, Request, Response, WritableStream};
+use web_sys::{AbortController, Headers, ReadableStream, Request, Response, WritableStream};
 use worker::Result;
 use worker_sys::FixedLengthStream;
 
@@ -93,16 +93,22 @@ impl Outgoing {
         self.abort.abort();
     }
 
-    /// Whether it was ended.
-    pub fn is_aborted(&self) -> bool {
-        self.abort.signal().aborted()
-    }
-
-    /// The answer as it can be handed on, and its end.
-    pub fn hand_on(&self, response: Response) -> std::result::Result<(Response, End), JsValue> {
+    /// The answer as it can be handed on, and its end. The header `own` is the gateway's: a host's answer has none, unless it
+    /// cannot be written anew.
+    pub fn hand_on(
+        &self,
+        response: Response,
+        own: &str,
+    ) -> std::result::Result<(Response, End), JsValue> {
         let body = match response.body() {
             Some(body) if response.status() <= LAST_STATUS => body,
-            None if response.status() != 101 => return Ok((response, End::Now)),
+            None if response.status() != 101 => {
+                let answer = match response.headers().has(own)? {
+                    true => rewritten(&response, None, own)?,
+                    false => response,
+                };
+                return Ok((answer, End::Now));
+            }
             Some(_) | None => return Ok((response, End::Untold)),
         };
         let length = response.headers().get("content-length")?;
@@ -117,20 +123,33 @@ impl Outgoing {
                 (stream.readable(), stream.writable())
             }
         };
-        let init = js_sys::Object::new();
-        let members = [
-            ("status", response.status().into()),
-            ("statusText", response.status_text().into()),
-            ("headers", response.headers().into()),
-            ("encodeBody", "manual".into()),
-        ];
-        set(&init, &members)?;
-        let answer =
-            Response::new_with_opt_readable_stream_and_init(Some(&readable), init.unchecked_ref())?;
+        let answer = rewritten(&response, Some(&readable), own)?;
         let moved = JsFuture::from(body.pipe_to(&writable));
         let moved = async {
             let _ = moved.await;
         };
         Ok((answer, End::At(Box::pin(moved))))
     }
+}
+
+/// `response` with this body, coded as it was, and without one of its headers.
+fn rewritten(
+    response: &Response,
+    body: Option<&ReadableStream>,
+    without: &str,
+) -> std::result::Result<Response, JsValue> {
+    let mut headers = response.headers();
+    if headers.has(without)? {
+        headers = Headers::new_with_headers(&headers)?;
+        headers.delete(without)?;
+    }
+    let init = js_sys::Object::new();
+    let members = [
+        ("status", response.status().into()),
+        ("statusText", response.status_text().into()),
+        ("headers", headers.into()),
+        ("encodeBody", "manual".into()),
+    ];
+    set(&init, &members)?;
+    Response::new_with_opt_readable_stream_and_init(body, init.unchecked_ref())
 }

@@ -21,6 +21,8 @@ use worker::{Response, Result, WebSocketPair};
 const UNDER_WAY: &str = "under-way";
 /// Most of them. The oldest gives way: it may have ended long ago, which nobody can tell of a WebSocket.
 const MAX_UNDER_WAY: usize = 256;
+/// What it is told then.
+pub const TOO_MANY: &str = "too many";
 
 impl Sandbox {
     pub(super) fn configure(&self, configuration: Configuration) -> Result<CallResult<()>> {
@@ -132,7 +134,7 @@ impl Sandbox {
     async fn put_in_force(&self) -> Result<()> {
         let container = self.container()?;
         if container.running() {
-            if let Err(error) = self.intercept().await {
+            if let Err(error) = self.identify_anew().await {
                 container.destroy().await?;
                 return Err(error);
             }
@@ -148,19 +150,40 @@ impl Sandbox {
         Ok(())
     }
 
+    /// As [`intercept`](Self::intercept), unless another task has just given them the newest identity: many that wait must not
+    /// keep one another from going on.
+    async fn identify_anew(&self) -> Result<()> {
+        let _one = self.intercepting.lock().await;
+        match self.identified.get() == Some(self.epochs()) {
+            true => Ok(()),
+            false => self.register().await,
+        }
+    }
+
     /// Requests to the store go to BackupGateway, all others to SandboxEgress, under this instance's identity and the newest
     /// epoch of its network. The first rule that fits decides: no policy of a tenant sees what goes to the store.
     pub(super) async fn intercept(&self) -> Result<()> {
         let _one = self.intercepting.lock().await;
+        self.register().await
+    }
+
+    /// Epochs of the container and of its network.
+    fn epochs(&self) -> (u64, u64) {
+        let record = self.record.borrow();
+        (record.epoch, record.network.epoch)
+    }
+
+    async fn register(&self) -> Result<()> {
         let container = self.container()?;
-        let (epoch, network) = {
-            let record = self.record.borrow();
-            (record.epoch, record.network.epoch)
-        };
+        let epochs = self.epochs();
+        let (epoch, network) = epochs;
+        // Half of it may be done if it fails.
+        self.identified.set(None);
         let backup = self.identity(Label::Backup, EgressClass::Backup, epoch)?;
         container.intercept_http(BACKUP_HOST, &backup).await?;
         let egress = self.identity(Label::SandboxEgress, EgressClass::Sandbox, network)?;
         container.intercept_everything(&egress).await?;
+        self.identified.set(Some(epochs));
         self.identified_at.set(now());
         Ok(())
     }
@@ -220,6 +243,7 @@ impl Sandbox {
         // They come in the order in which they were accepted.
         let too_many = (others.len() + 1).saturating_sub(MAX_UNDER_WAY);
         for oldest in others.iter().take(too_many) {
+            let _ = oldest.send_with_str(TOO_MANY);
             let _ = oldest.close(Some(1000), Some("too many"));
         }
         self.state

@@ -37,21 +37,26 @@ const START_DEADLINE: Duration = Duration::from_secs(60);
 /// How long the exec server of a container that has run may take to answer.
 const READY_DEADLINE: Duration = Duration::from_secs(10);
 
-/// A sandbox: the container where commands run and files live.
+/// A sandbox: the container where commands run and files live, and what it may reach.
 ///
-/// **Stored**: one row with the epoch of the newest container, when it expires, which turn has it and what it holds. Its
-/// grants are in memory alone.
+/// **Stored**: a row with the epochs of the newest container and of its network, which policy is in force, when the container
+/// expires, which turn has it and what it holds; rows with the tenant's policy, and with its variables and set-up commands,
+/// sealed; and a table of what was decided of its requests. Its grants are in memory alone.
 ///
-/// **Who may call**: the HarnessDO of the same session (create, save, renew, stop, the exec link); BackupGateway, which has
-/// verified the container's identity (grants); and, for exec and files, the code that will serve a public sandbox interface.
-/// Nothing from outside reaches it. Requests are `POST /call` with a `SandboxCall`, `GET` or `PUT /file?path=` whose body is
-/// the file, and a WebSocket upgrade of `/exec`, which is joined to the exec server.
+/// **Who may call**: the HarnessDO of the same session (create, save, renew, stop, the exec link); its SessionDO (forget); the
+/// Gateway (configure, network), for a caller whose session it is; BackupGateway and SandboxEgress, which have verified the
+/// container's identity (grants; policy and audit); and, for exec and files, the code that will serve a public sandbox
+/// interface. Nothing from outside reaches it. Requests are `POST /call` with a `SandboxCall`, `GET` or `PUT /file?path=` whose
+/// body is the file, and WebSocket upgrades: `/exec`, which is joined to the exec server, and `/under-way?epoch=`, on which a
+/// request that lasts hears of new policies.
 ///
-/// **After a crash** between any two writes: the epoch is stored before the container starts, so an instance is never
-/// given an epoch twice. What a container holds is forgotten before it starts, and stored again when its workspace is whole
-/// and its marker written: one that was being started or restored is destroyed. That a turn has it is stored before the turn
-/// begins, and what it holds when all of it is in the store: without that it is not used for another turn. An expiry that
-/// was not stored leaves the earlier one, whose alarm is set before it is stored.
+/// **After a crash** between any two writes: the epochs are stored before the container starts, so an instance is never
+/// given one twice. What a container holds is forgotten before it starts, and stored again when its workspace is whole
+/// and its marker written: one that was being started, set up or restored is destroyed. That a turn has it is stored before the
+/// turn begins, and what it holds when all of it is in the store: without that it is not used for another turn. An expiry that
+/// was not stored leaves the earlier one, whose alarm is set before it is stored. A policy and its epoch are one write, made
+/// before the policy is in force; requests that were under way have ended with the process, and the constructor gives a
+/// container that goes on the newest identity before it hears any.
 #[durable_object]
 pub struct SandboxDO(Rc<Sandbox>);
 
@@ -69,7 +74,8 @@ pub(super) struct Sandbox {
     readable: bool,
     pub(super) desk: Desk,
     pub(super) testing: RefCell<Option<SelfTest>>,
-    /// When the container's requests got their newest identity, Unix milliseconds.
+    /// The epochs that the container's requests are identified by, if that is certain, and since when, Unix milliseconds.
+    pub(super) identified: Cell<Option<(u64, u64)>>,
     pub(super) identified_at: Cell<u64>,
 }
 
@@ -87,6 +93,7 @@ impl DurableObject for SandboxDO {
             readable,
             desk: Desk::default(),
             testing: RefCell::default(),
+            identified: Cell::default(),
             identified_at: Cell::default(),
             intercepting: Default::default(),
         });

@@ -2,8 +2,10 @@
 use super::refusal::Fault;
 use super::under_way::UnderWay;
 use crate::edge::platform::{js_error, End, Outgoing};
+use cloister_protocol::self_test::EGRESS_HEADER;
 use futures_channel::oneshot;
 use futures_util::future::{pending, select, Either};
+use std::cell::Cell;
 use std::pin::pin;
 use std::rc::Rc;
 use worker::Result;
@@ -28,6 +30,8 @@ const NOT_FOR_THE_HOST: &[&str] = &[
     "te",
     "trailer",
     "transfer-encoding",
+    // That of the gateway's own answers.
+    EGRESS_HEADER,
     "cdn-loop",
     "cf-connecting-ip",
     "cf-connecting-ipv6",
@@ -62,21 +66,24 @@ pub async fn forward(
     let context = under_way.context();
     let outgoing = Rc::new(Outgoing::new(request, url, &headers)?);
     let (tell, end) = oneshot::channel();
-    let watched = outgoing.clone();
+    let why = Rc::new(Cell::new(Fault::Unreachable));
+    let (watched, reason) = (outgoing.clone(), why.clone());
     // One task from the beginning to the end: a timer of workers-rs wakes only the task that polled it first.
     context.wait_until(async move {
         let must_end = pin!(under_way.must_end());
-        if let Either::Right(_) = select(pin!(come(end)), must_end).await {
+        if let Either::Right((fault, _)) = select(pin!(come(end)), must_end).await {
+            reason.set(fault);
             watched.abort();
-            under_way.note_end().await;
+            under_way.note_end(fault).await;
         }
     });
     let response = match outgoing.fetch().await {
         Ok(response) => response,
-        Err(_) if outgoing.is_aborted() => return Ok(Fetched::Failed(Fault::PolicyReplaced)),
-        Err(_) => return Ok(Fetched::Failed(Fault::Unreachable)),
+        Err(_) => return Ok(Fetched::Failed(why.get())),
     };
-    let (answer, end) = outgoing.hand_on(response).map_err(js_error)?;
+    let (answer, end) = outgoing
+        .hand_on(response, EGRESS_HEADER)
+        .map_err(js_error)?;
     // Nobody listens if it was aborted just now.
     let _ = tell.send(end);
     Ok(Fetched::Response(answer))

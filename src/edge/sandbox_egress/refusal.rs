@@ -71,6 +71,8 @@ pub enum Fault {
     BodyWithGet,
     /// The policy was replaced, and refuses it.
     PolicyReplaced,
+    /// Its sandbox has more requests under way than are watched.
+    TooManyUnderWay,
     /// The host does not answer.
     Unreachable,
 }
@@ -84,7 +86,8 @@ impl Fault {
             Self::PolicyUnavailable => "policy_unavailable",
             Self::NoSelfTest => Reason::NameReserved.code(),
             Self::BodyWithGet => "body_with_get",
-            Self::PolicyReplaced => POLICY_REPLACED,
+            Self::PolicyReplaced => "policy_replaced",
+            Self::TooManyUnderWay => "too_many_under_way",
             Self::Unreachable => "upstream_unreachable",
         }
     }
@@ -93,6 +96,7 @@ impl Fault {
         match self {
             Self::Identity(_) | Self::StaleEpoch | Self::NoSelfTest | Self::PolicyReplaced => 403,
             Self::BodyWithGet => 400,
+            Self::TooManyUnderWay => 429,
             Self::Unreachable => 502,
             Self::PolicyUnavailable => 503,
         }
@@ -112,15 +116,15 @@ impl Fault {
             Self::PolicyReplaced => {
                 "This sandbox's network policy was replaced, and refuses this request."
             }
+            Self::TooManyUnderWay => {
+                "This sandbox has too many requests and WebSockets open at once. Close some, then try again."
+            }
             Self::Unreachable => {
                 "The host could not be reached, or did not answer in HTTP. Try again, or work without it."
             }
         }
     }
 }
-
-/// Code of what was ended because its policy was replaced.
-pub const POLICY_REPLACED: &str = "policy_replaced";
 
 /// The answer to it.
 pub fn fail(fault: Fault) -> Result<web_sys::Response> {

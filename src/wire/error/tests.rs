@@ -46,7 +46,7 @@ fn known_texts() {
         ),
         (
             ApiError::session_has_failed(),
-            "the session has failed and takes no more input",
+            "the session has failed and takes no more input; its 'error' says why",
             Some("false"),
         ),
         (

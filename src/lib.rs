@@ -19,6 +19,7 @@ pub mod secret;
 pub mod tenant;
 pub mod turn;
 pub mod upstream_error;
+pub mod vault;
 pub mod wire;
 pub mod workspace_path;
 

@@ -40,6 +40,7 @@ pub mod session;
 pub mod sse;
 pub mod subagent;
 pub mod turn;
+pub mod vault;
 
 #[cfg(test)]
 mod tests;

@@ -37,6 +37,10 @@ pub enum Kind {
     Request,
     /// A file that a turn published.
     Artifact,
+    /// A vault.
+    Vault,
+    /// A credential of a vault.
+    Credential,
     /// A checkpoint. Not public.
     Checkpoint,
 }
@@ -62,6 +66,8 @@ impl Kind {
             Kind::Environment => "env_",
             Kind::Request => "req_",
             Kind::Artifact => "artifact_",
+            Kind::Vault => "vault_",
+            Kind::Credential => "cred_",
             Kind::Checkpoint => "ckpt_",
         }
     }

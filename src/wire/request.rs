@@ -14,6 +14,7 @@ mod schema;
 mod tests;
 mod tools;
 mod update;
+mod vault;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,7 @@ pub use self::{
     environment::{network_policy, EnvironmentSpec},
     input::{EventsCreate, SessionInput, UserMessage},
     update::SessionUpdate,
+    vault::{CredentialCreate, CredentialUpdate, VaultCreate, VaultUpdate},
 };
 use super::{
     error::ApiError,

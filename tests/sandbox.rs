@@ -58,7 +58,8 @@ fn create_exec_files_expiry_and_stop() {
     let again = call(&acme, create(60_000));
     assert_eq!(
         (&again["Ok"]["started"], &again["Ok"]["epoch"]),
-        (&json!(false), &json!(1))
+        (&json!(true), &json!(1)),
+        "it is still one that was made for this turn"
     );
 
     let ended = exec(&acme, "pwd; echo $X; echo err >&2; exit 3", 10_000, 1_000);

@@ -110,7 +110,7 @@ impl From<CallError> for SaveError {
 pub struct SandboxState {
     /// Epoch of its container; rises when it is replaced.
     pub epoch: u64,
-    /// Whether this call started it.
+    /// Whether it was made for the turn that asked, by this call or by an earlier one whose answer was lost.
     pub started: bool,
     /// When it will be destroyed, Unix milliseconds.
     pub expires_at: u64,

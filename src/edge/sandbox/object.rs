@@ -197,9 +197,7 @@ impl Sandbox {
         let container = self.container()?;
         let asked_at = now();
         self.set_expiry(claim.expires_at).await?;
-        let mut started = false;
         if !self.holds(&container, &claim).await? {
-            started = true;
             let mut begun = self.start(&container, &claim).await?;
             if begun.is_err_and(may_yet_start) {
                 begun = self.start(&container, &claim).await?;
@@ -215,11 +213,14 @@ impl Sandbox {
         }
         self.keep_alive(&container).await?;
         let Record {
-            epoch, expires_at, ..
+            epoch,
+            expires_at,
+            live,
+            ..
         } = self.record.borrow().clone();
         Ok(Ok(SandboxState {
             epoch,
-            started,
+            started: live.is_some_and(|live| live.made_for == claim.turn_id),
             expires_at,
         }))
     }
@@ -296,6 +297,7 @@ impl Sandbox {
         }
         let live = Live {
             instance: hex(&random::<8>()),
+            made_for: claim.turn_id.clone(),
             turn_id: claim.turn_id.clone(),
             holds: None,
         };

@@ -54,6 +54,9 @@ pub enum Phase {
 pub struct Live {
     /// Random name of the instance, the first half of its marker.
     pub instance: String,
+    /// The turn that it was made for.
+    #[serde(default)]
+    pub made_for: String,
     /// The turn that has it, or had it last.
     pub turn_id: String,
     /// The checkpoint that it was stored as after that turn; none from the beginning of the turn on.

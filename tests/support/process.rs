@@ -364,6 +364,8 @@ impl Drop for Gateway {
 
 pub(super) fn scratch(kind: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("cloister-{kind}-{}", unique()));
+    // An earlier process of this number may have left one.
+    let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }

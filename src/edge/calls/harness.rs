@@ -56,8 +56,7 @@ pub enum HarnessCall {
 /// A turn is with its harness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
-    /// Whether the sandbox was made for this turn, as far as the harness's object has lived to hear. False for a session that only
-    /// talks, and for a turn that is over.
+    /// Whether the sandbox was made for this turn. False for a session that only talks, and for a turn that is over.
     pub new_sandbox: bool,
 }
 
